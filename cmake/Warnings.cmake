@@ -1,0 +1,19 @@
+# Warnings and sanitizers, the same for every target of the project.
+function(tessera_warnings target)
+  set(warnings -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
+  if(TESSERA_WERROR)
+    list(APPEND warnings -Werror)
+  endif()
+  foreach(flag IN LISTS warnings)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${flag}>)
+  endforeach()
+endfunction()
+
+if(TESSERA_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TESSERA_SANITIZE}>
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=${TESSERA_SANITIZE})
+  if(TESSERA_SANITIZE MATCHES "undefined")
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>)
+  endif()
+endif()

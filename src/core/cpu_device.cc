@@ -1,0 +1,62 @@
+// What this process may use of the CPU: cores and caches, by hwloc.
+#include <hwloc.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/cpu/simd_targets.h"
+#include "tessera/kernel.h"
+
+namespace tessera {
+namespace {
+
+/// Cores in this process's affinity mask.
+int allowed_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+std::int64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type) {
+  const int depth = hwloc_get_type_depth(topology, type);
+  if (depth < 0) return 0;
+  const hwloc_obj_t cache = hwloc_get_obj_by_depth(topology, static_cast<unsigned>(depth), 0);
+  return cache == nullptr ? 0 : static_cast<std::int64_t>(cache->attr->cache.size);
+}
+
+DeviceInfo inspect() {
+  DeviceInfo info;
+  info.space = Space::kHost;
+  info.name = "CPU";
+  info.cores = allowed_cores();
+  info.simd = simd_target_name();
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) == 0) {
+    if (hwloc_topology_load(topology) == 0) {
+      info.l1_bytes = cache_bytes(topology, HWLOC_OBJ_L1CACHE);
+      info.l2_bytes = cache_bytes(topology, HWLOC_OBJ_L2CACHE);
+      info.l3_bytes = cache_bytes(topology, HWLOC_OBJ_L3CACHE);
+      const hwloc_obj_t machine = hwloc_get_root_obj(topology);
+      info.memory_bytes = static_cast<std::int64_t>(machine->total_memory);
+      const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+      if (package != nullptr) {
+        if (const char* model = hwloc_obj_get_info_by_name(package, "CPUModel")) info.name = model;
+      }
+    }
+    hwloc_topology_destroy(topology);
+  }
+  // A machine that hides its caches: sizes that every 64-bit core of the last decade has.
+  if (info.l1_bytes <= 0) info.l1_bytes = 32 << 10;
+  if (info.l2_bytes <= 0) info.l2_bytes = 256 << 10;
+  return info;
+}
+
+}  // namespace
+
+const DeviceInfo& cpu_device() {
+  static const DeviceInfo info = inspect();
+  return info;
+}
+
+}  // namespace tessera

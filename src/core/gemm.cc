@@ -1,0 +1,104 @@
+// The one-call form: a plan built from views, run once.
+#include "tessera/gemm.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "core/backend.h"
+#include "core/canonical.h"
+#include "tessera/plan.h"
+
+namespace tessera {
+namespace {
+
+/// Scratch memory of the calling thread; grows to the largest call and is freed with the thread.
+void* host_workspace(std::size_t bytes) {
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  thread_local std::unique_ptr<void, Free> buffer;
+  thread_local std::size_t size = 0;
+  if (bytes > size) {
+    const std::size_t rounded = (bytes + 255) / 256 * 256;
+    buffer.reset();
+    size = 0;
+    buffer.reset(std::aligned_alloc(256, rounded));
+    if (!buffer) {
+      throw Error(ErrorCode::kOutOfMemory,
+                  fmt::format("gemm: workspace of {} bytes is not available", rounded));
+    }
+    size = rounded;
+  }
+  return buffer.get();
+}
+
+template <class T>
+OperandDesc describe(MatrixView<T> view, std::int64_t batch_stride) {
+  return {view.rows, view.cols, view.ld, view.layout, batch_stride,
+          alignment_of(reinterpret_cast<std::uintptr_t>(view.data))};
+}
+
+template <class T>
+void run(Op op_a, Op op_b, T alpha, MatrixView<const T> a, std::int64_t stride_a,
+         MatrixView<const T> b, std::int64_t stride_b, T beta, MatrixView<T> c,
+         std::int64_t stride_c, std::int64_t batch, const GemmOptions& options) {
+  if (a.space != c.space || b.space != c.space) {
+    const auto name = [](Space s) { return s == Space::kHost ? "host" : "CUDA"; };
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("gemm: A in {}, B in {}, C in {} memory: all must be in the same",
+                            name(a.space), name(b.space), name(c.space)));
+  }
+  GemmDesc desc;
+  desc.dtype = DTypeOf<T>::value;
+  desc.space = c.space;
+  desc.op_a = op_a;
+  desc.op_b = op_b;
+  desc.a = describe(a, stride_a);
+  desc.b = describe(b, stride_b);
+  desc.c = describe(c, stride_c);
+  desc.batch = batch;
+  if (c.space == Space::kCuda && c.data != nullptr) desc.device = cuda::device_of(c.data, "C");
+
+  const Plan plan(desc, options);
+  void* workspace = nullptr;
+  if (plan.workspace_bytes() > 0) {
+    if (c.space == Space::kCuda) {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("gemm: kernel {} needs {} bytes of workspace: run it through a Plan",
+                              plan.kernel(), plan.workspace_bytes()));
+    }
+    workspace = host_workspace(plan.workspace_bytes());
+  }
+  plan.run(alpha, a.data, b.data, beta, c.data, workspace, plan.workspace_bytes(), options.stream);
+}
+
+}  // namespace
+
+void gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b,
+          float beta, MatrixView<float> c, const GemmOptions& options) {
+  run<float>(op_a, op_b, alpha, a, 0, b, 0, beta, c, 0, 1, options);
+}
+
+void gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
+          double beta, MatrixView<double> c, const GemmOptions& options) {
+  run<double>(op_a, op_b, alpha, a, 0, b, 0, beta, c, 0, 1, options);
+}
+
+void gemm_strided_batched(Op op_a, Op op_b, float alpha, MatrixView<const float> a,
+                          std::int64_t stride_a, MatrixView<const float> b, std::int64_t stride_b,
+                          float beta, MatrixView<float> c, std::int64_t stride_c,
+                          std::int64_t batch, const GemmOptions& options) {
+  run<float>(op_a, op_b, alpha, a, stride_a, b, stride_b, beta, c, stride_c, batch, options);
+}
+
+void gemm_strided_batched(Op op_a, Op op_b, double alpha, MatrixView<const double> a,
+                          std::int64_t stride_a, MatrixView<const double> b, std::int64_t stride_b,
+                          double beta, MatrixView<double> c, std::int64_t stride_c,
+                          std::int64_t batch, const GemmOptions& options) {
+  run<double>(op_a, op_b, alpha, a, stride_a, b, stride_b, beta, c, stride_c, batch, options);
+}
+
+}  // namespace tessera

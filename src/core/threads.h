@@ -1,0 +1,20 @@
+// How many threads a CPU call uses, and the pool that runs them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace tessera {
+
+/// `requested` when positive; else TESSERA_NUM_THREADS when set (Error when it is not a positive
+/// number); else the cores this process may run on.
+int resolve_threads(int requested);
+
+/// Calls body(task, worker) once for each task in [0, tasks), on at most `threads` threads: the
+/// caller's and threads - 1 of a process-wide pool, worker in [0, threads). Returns when all are
+/// done. Tasks must not throw and must not wait for each other: when the pool is busy with another
+/// caller's work, or absent (after fork), the caller runs every task itself.
+void parallel_for(int threads, std::int64_t tasks,
+                  const std::function<void(std::int64_t task, int worker)>& body);
+
+}  // namespace tessera
