@@ -1,0 +1,20 @@
+tessera_test(compare_test LABELS core)
+tessera_test(core_test LABELS core)
+tessera_test(registry_test LABELS core)
+
+# One executable, two entries: what runs on the CPU, and what needs a GPU (skipped without one).
+add_executable(kernel_test kernel_test.cc support/gpu_main.cc)
+target_link_libraries(kernel_test PRIVATE tessera_test_support)
+tessera_warnings(kernel_test)
+add_test(NAME kernel_test_cpu COMMAND kernel_test --gtest_filter=Cpu/*)
+set_tests_properties(kernel_test_cpu PROPERTIES LABELS cpu TIMEOUT 900)
+if(TESSERA_WITH_CUDA)
+  add_test(NAME kernel_test_cuda COMMAND kernel_test --needs-gpu --gtest_filter=Cuda/*)
+  set_tests_properties(kernel_test_cuda PROPERTIES LABELS gpu TIMEOUT 900 SKIP_RETURN_CODE 77)
+endif()
+
+add_executable(c_api_test c_api_test.c)
+set_target_properties(c_api_test PROPERTIES C_STANDARD 11 LINKER_LANGUAGE CXX)
+target_link_libraries(c_api_test PRIVATE tessera)
+add_test(NAME c_api_test COMMAND c_api_test)
+set_tests_properties(c_api_test PROPERTIES LABELS core)
