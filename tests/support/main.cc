@@ -1,6 +1,6 @@
-// main() of tests that may need a GPU: with --needs-gpu and none here, says why and exits with 77,
-// which ctest shows as Skipped (SKIP_RETURN_CODE). A regular expression on the output would also
-// turn failures into skips.
+// main() of every test. With --needs-gpu and no GPU here, says why and exits with 77, which ctest
+// shows as Skipped (SKIP_RETURN_CODE). A regular expression on the output would also turn failures
+// into skips.
 #include <gtest/gtest.h>
 
 #include <cstdio>
