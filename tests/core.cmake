@@ -33,3 +33,10 @@ endforeach()
 add_library(header_test OBJECT ${header_sources})
 target_link_libraries(header_test PRIVATE tessera)
 tessera_warnings(header_test)
+
+# The weights of a real model, by every CPU kernel, against NumPy. ./dev test fetches the file.
+if(TESSERA_BUILD_TOOLS AND NOT TESSERA_SANITIZE)
+  tessera_add_test(model_test LABELS io cpu COMMAND ${TESSERA_TEST_PYTHON}
+    ${CMAKE_CURRENT_SOURCE_DIR}/model_test.py $<TARGET_FILE:tessera_cli>
+    ${PROJECT_SOURCE_DIR}/build/model/model.safetensors cpu)
+endif()
