@@ -106,7 +106,6 @@ void check_batch(const GemmDesc& desc) {
   const int64_t stride = std::abs(desc.c.batch_stride);
   const bool consecutive = stride >= extent("C", desc.c, desc.dtype);
   const bool interleaved = runs.count > 1 && stride >= runs.length &&
-                           stride <= desc.c.ld / desc.batch + runs.length &&
                            (desc.batch - 1) * stride + runs.length <= desc.c.ld;
   if (!consecutive && !interleaved) {
     refuse(
