@@ -10,7 +10,7 @@ else()
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
-    set(CMAKE_CUDA_STANDARD 17)
+    set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
     find_package(CUDAToolkit REQUIRED)
@@ -26,5 +26,7 @@ endif()
 function(tessera_cuda_settings target)
   target_link_libraries(${target} PRIVATE CUDA::cudart_static)
   # -lineinfo lets every tool name the source line; it does not change the code.
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+  # --expt-relaxed-constexpr lets kernels evaluate the constexpr functions of their configuration.
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo --expt-relaxed-constexpr>)
 endfunction()
