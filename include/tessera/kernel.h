@@ -69,7 +69,7 @@ struct KernelId {
   std::string backend;  ///< "cpu" or "cuda"
   std::string family;   ///< e.g. "blocked"
   DType dtype = DType::kF32;
-  std::string config;   ///< empty when the family has one configuration
+  std::string config;  ///< empty when the family has one configuration
 
   std::string to_string() const;
   /// Inverse of to_string; std::nullopt when the text is not a complete id.
@@ -99,6 +99,8 @@ struct Kernel {
   std::string summary;  ///< one line: the idea
   std::string arch;     ///< what it needs, e.g. "any CPU", "sm_50 or newer"
   std::string limits;   ///< what it cannot take; "none" when it takes every problem
+  /// Elements of C and of k that one unit of work covers: where its edges are, for test shapes.
+  std::int64_t tile_m = 1, tile_n = 1, tile_k = 1;
   int alignment_bytes = 0;  ///< of pointers and rows; the element size when nothing is required
 
   /// std::nullopt when it can. Must be complete: after it says yes, launch gives a right answer.

@@ -39,8 +39,7 @@ struct MatrixView {
       : data(data_), rows(rows_), cols(cols_), ld(ld_), layout(layout_), space(space_) {}
 
   /// A view of mutable elements is a view of constant ones.
-  template <class U,
-            class = std::enable_if_t<std::is_same_v<const U, T> && !std::is_same_v<U, T>>>
+  template <class U, class = std::enable_if_t<std::is_same_v<const U, T> && !std::is_same_v<U, T>>>
   MatrixView(const MatrixView<U>& other)  // NOLINT: implicit by design, like T* to const T*
       : data(other.data),
         rows(other.rows),
@@ -52,15 +51,13 @@ struct MatrixView {
 
 /// A densely packed row-major view (ld = cols).
 template <class T>
-MatrixView<T> row_major(T* data, std::int64_t rows, std::int64_t cols,
-                        Space space = Space::kHost) {
+MatrixView<T> row_major(T* data, std::int64_t rows, std::int64_t cols, Space space = Space::kHost) {
   return {data, rows, cols, cols, Layout::kRowMajor, space};
 }
 
 /// A densely packed column-major view (ld = rows).
 template <class T>
-MatrixView<T> col_major(T* data, std::int64_t rows, std::int64_t cols,
-                        Space space = Space::kHost) {
+MatrixView<T> col_major(T* data, std::int64_t rows, std::int64_t cols, Space space = Space::kHost) {
   return {data, rows, cols, rows, Layout::kColMajor, space};
 }
 

@@ -1,4 +1,5 @@
-// The seam to CUDA. Implemented by src/cuda/backend.cu, or by src/core/no_cuda.cc in a build without.
+// The seam to CUDA. Implemented by src/cuda/backend.cu, or by src/core/no_cuda.cc in a build
+// without.
 #pragma once
 
 #include <string>
@@ -49,8 +50,8 @@ void synchronise(void* stream);
 void* create_event();  ///< with timing
 void destroy_event(void* event) noexcept;
 void record(void* event, void* stream);
-void wait(void* stream, void* event);   ///< work enqueued on stream from now on waits for event
-void synchronise_event(void* event);    ///< the calling thread waits for event
+void wait(void* stream, void* event);       ///< work enqueued on stream from now on waits for event
+void synchronise_event(void* event);        ///< the calling thread waits for event
 float elapsed_ms(void* start, void* stop);  ///< both recorded and complete
 
 /// Copies `rows` runs of `width` bytes between pitched memories; host memory should be page-locked

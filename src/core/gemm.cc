@@ -37,8 +37,8 @@ void* host_workspace(std::size_t bytes) {
 
 template <class T>
 OperandDesc describe(MatrixView<T> view, std::int64_t batch_stride) {
-  return {view.rows, view.cols, view.ld, view.layout, batch_stride,
-          alignment_of(reinterpret_cast<std::uintptr_t>(view.data))};
+  return {view.rows,   view.cols,    view.ld,
+          view.layout, batch_stride, alignment_of(reinterpret_cast<std::uintptr_t>(view.data))};
 }
 
 template <class T>

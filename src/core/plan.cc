@@ -15,14 +15,14 @@ const DeviceInfo& find_device(const GemmDesc& desc) {
   if (desc.space == Space::kHost) return cpu_device();
   const auto& devices = cuda_devices();
   if (devices.empty()) {
-    throw Error(ErrorCode::kNoDevice, "gemm: operands in CUDA memory, but " +
-                                          cuda_unavailable_reason());
+    throw Error(ErrorCode::kNoDevice,
+                "gemm: operands in CUDA memory, but " + cuda_unavailable_reason());
   }
   const int index = desc.device < 0 ? cuda::current_device() : desc.device;
   if (index >= static_cast<int>(devices.size())) {
-    throw Error(ErrorCode::kNoDevice, fmt::format("gemm: device cuda:{} does not exist; there {} {}",
-                                                  index, devices.size() == 1 ? "is" : "are",
-                                                  devices.size()));
+    throw Error(ErrorCode::kNoDevice,
+                fmt::format("gemm: device cuda:{} does not exist; there {} {}", index,
+                            devices.size() == 1 ? "is" : "are", devices.size()));
   }
   return devices[static_cast<std::size_t>(index)];
 }
@@ -62,7 +62,8 @@ void check_pointer(const char* name, const void* data, const OperandDesc& x, DTy
 
 }  // namespace
 
-Plan::Plan(const GemmDesc& desc, const GemmOptions& options) : desc_(desc), requested_(options.kernel) {
+Plan::Plan(const GemmDesc& desc, const GemmOptions& options)
+    : desc_(desc), requested_(options.kernel) {
   const Canonical canonical = canonicalise(desc, options);
   problem_ = canonical.problem;
   swapped_ = canonical.swapped;
@@ -93,9 +94,8 @@ void Plan::run(double alpha, const void* a, const void* b, double beta, void* c,
     check_pointer("A", a, desc_.a, p.dtype);
     check_pointer("B", b, desc_.b, p.dtype);
     refuse_aliases(desc_, a, b, c);
-    if (workspace_bytes_ > 0 &&
-        (workspace == nullptr || workspace_bytes < workspace_bytes_ ||
-         reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0)) {
+    if (workspace_bytes_ > 0 && (workspace == nullptr || workspace_bytes < workspace_bytes_ ||
+                                 reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0)) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("gemm: workspace {} of {} bytes: kernel {} needs {} bytes at a "
                               "multiple of 256",

@@ -80,8 +80,8 @@ std::string_view to_string(Precision precision) {
   for (const auto& [value, name] : kPrecisions) {
     if (value == precision) return name;
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("precision: {} is not a value of Precision", static_cast<int>(precision)));
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("precision: {} is not a value of Precision",
+                                                       static_cast<int>(precision)));
 }
 
 Precision parse_precision(std::string_view name) {

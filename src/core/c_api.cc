@@ -1,0 +1,247 @@
+// The C interface: enumerators to types, exceptions to statuses, nothing else.
+#include <fmt/format.h>
+
+#include <memory>
+#include <new>
+#include <string>
+
+#include "core/backend.h"
+#include "core/canonical.h"
+#include "tessera/gemm.h"
+#include "tessera/plan.h"
+#include "tessera/tessera.h"
+
+using namespace tessera;  // NOLINT: this file only translates
+
+struct tessera_plan {
+  Plan plan;
+  std::string explanation;
+};
+
+namespace {
+
+thread_local std::string t_last_error;
+
+tessera_status status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return TESSERA_INVALID_ARGUMENT;
+    case ErrorCode::kUnsupported:
+      return TESSERA_UNSUPPORTED;
+    case ErrorCode::kNoDevice:
+      return TESSERA_NO_DEVICE;
+    case ErrorCode::kOutOfMemory:
+      return TESSERA_OUT_OF_MEMORY;
+    case ErrorCode::kDeviceFailure:
+      return TESSERA_DEVICE_FAILURE;
+    case ErrorCode::kBadFile:
+    case ErrorCode::kOutputFailure:
+      break;
+  }
+  return TESSERA_INTERNAL;
+}
+
+/// Runs f and turns what it throws into a status and the thread's message.
+template <class F>
+tessera_status guarded(F f) {
+  try {
+    f();
+    return TESSERA_OK;
+  } catch (const Error& e) {
+    t_last_error = e.what();
+    return status_of(e.code());
+  } catch (const std::bad_alloc&) {
+    t_last_error = "gemm: out of host memory";
+    return TESSERA_OUT_OF_MEMORY;
+  } catch (const std::exception& e) {
+    t_last_error = e.what();
+    return TESSERA_INTERNAL;
+  }
+}
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, "gemm: " + message);
+}
+
+Layout layout_of(tessera_layout layout) {
+  if (layout == TESSERA_ROW_MAJOR) return Layout::kRowMajor;
+  if (layout == TESSERA_COL_MAJOR) return Layout::kColMajor;
+  refuse(fmt::format("layout = {}: must be TESSERA_ROW_MAJOR (101) or TESSERA_COL_MAJOR (102)",
+                     static_cast<int>(layout)));
+}
+
+Op op_of(const char* name, tessera_op op) {
+  if (op == TESSERA_OP_N) return Op::kN;
+  if (op == TESSERA_OP_T) return Op::kT;
+  refuse(fmt::format("{} = {}: must be TESSERA_OP_N (111) or TESSERA_OP_T (112)", name,
+                     static_cast<int>(op)));
+}
+
+struct Resolved {
+  GemmOptions options;
+  Space space = Space::kHost;
+};
+
+Resolved resolve(const tessera_options* given) {
+  Resolved out;
+  if (given == nullptr) return out;
+  if (given->struct_size != sizeof(tessera_options)) {
+    refuse(fmt::format("options.struct_size = {}: must be {}; call tessera_options_init first",
+                       given->struct_size, sizeof(tessera_options)));
+  }
+  if (given->space != TESSERA_HOST && given->space != TESSERA_CUDA) {
+    refuse(fmt::format("options.space = {}: must be 0 or 1", static_cast<int>(given->space)));
+  }
+  if (given->precision < TESSERA_PRECISION_NATIVE ||
+      given->precision > TESSERA_PRECISION_FP32_TENSOR) {
+    refuse(
+        fmt::format("options.precision = {}: must be 0 to 6", static_cast<int>(given->precision)));
+  }
+  if (given->determinism != TESSERA_RUN_TO_RUN && given->determinism != TESSERA_BATCH_INVARIANT) {
+    refuse(fmt::format("options.determinism = {}: must be 0 or 1",
+                       static_cast<int>(given->determinism)));
+  }
+  // The C enumerators were given the C++ values.
+  out.space = static_cast<Space>(given->space);
+  out.options.precision = static_cast<Precision>(given->precision);
+  out.options.determinism = static_cast<Determinism>(given->determinism);
+  if (given->kernel != nullptr) out.options.kernel = given->kernel;
+  out.options.threads = given->threads;
+  out.options.stream = given->stream;
+  return out;
+}
+
+template <class T>
+void run(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k,
+         T alpha, const T* a, int64_t lda, int64_t stride_a, const T* b, int64_t ldb,
+         int64_t stride_b, T beta, T* c, int64_t ldc, int64_t stride_c, int64_t batch,
+         const tessera_options* given) {
+  const Resolved r = resolve(given);
+  const Layout order = layout_of(layout);
+  const Op a_op = op_of("op_a", op_a), b_op = op_of("op_b", op_b);
+  const bool ta = a_op == Op::kT, tb = b_op == Op::kT;
+  gemm_strided_batched(
+      a_op, b_op, alpha, MatrixView<const T>(a, ta ? k : m, ta ? m : k, lda, order, r.space),
+      stride_a, MatrixView<const T>(b, tb ? n : k, tb ? k : n, ldb, order, r.space), stride_b, beta,
+      MatrixView<T>(c, m, n, ldc, order, r.space), stride_c, batch, r.options);
+}
+
+}  // namespace
+
+extern "C" {
+
+void tessera_options_init(tessera_options* options) {
+  *options = tessera_options{sizeof(tessera_options),
+                             TESSERA_HOST,
+                             TESSERA_PRECISION_NATIVE,
+                             TESSERA_RUN_TO_RUN,
+                             nullptr,
+                             0,
+                             nullptr};
+}
+
+tessera_status tessera_sgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m,
+                             int64_t n, int64_t k, float alpha, const float* a, int64_t lda,
+                             const float* b, int64_t ldb, float beta, float* c, int64_t ldc,
+                             const tessera_options* options) {
+  return guarded([&] {
+    run<float>(layout, op_a, op_b, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta, c, ldc, 0, 1,
+               options);
+  });
+}
+
+tessera_status tessera_dgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m,
+                             int64_t n, int64_t k, double alpha, const double* a, int64_t lda,
+                             const double* b, int64_t ldb, double beta, double* c, int64_t ldc,
+                             const tessera_options* options) {
+  return guarded([&] {
+    run<double>(layout, op_a, op_b, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta, c, ldc, 0, 1,
+                options);
+  });
+}
+
+tessera_status tessera_sgemm_strided_batched(tessera_layout layout, tessera_op op_a,
+                                             tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                                             float alpha, const float* a, int64_t lda,
+                                             int64_t stride_a, const float* b, int64_t ldb,
+                                             int64_t stride_b, float beta, float* c, int64_t ldc,
+                                             int64_t stride_c, int64_t batch,
+                                             const tessera_options* options) {
+  return guarded([&] {
+    run<float>(layout, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc,
+               stride_c, batch, options);
+  });
+}
+
+tessera_status tessera_dgemm_strided_batched(tessera_layout layout, tessera_op op_a,
+                                             tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                                             double alpha, const double* a, int64_t lda,
+                                             int64_t stride_a, const double* b, int64_t ldb,
+                                             int64_t stride_b, double beta, double* c, int64_t ldc,
+                                             int64_t stride_c, int64_t batch,
+                                             const tessera_options* options) {
+  return guarded([&] {
+    run<double>(layout, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c,
+                ldc, stride_c, batch, options);
+  });
+}
+
+tessera_status tessera_plan_create(tessera_plan** plan, tessera_dtype dtype, tessera_layout layout,
+                                   tessera_op op_a, tessera_op op_b, int64_t m, int64_t n,
+                                   int64_t k, int64_t lda, int64_t ldb, int64_t ldc,
+                                   const tessera_options* options) {
+  return guarded([&] {
+    if (plan == nullptr) refuse("plan is null");
+    *plan = nullptr;
+    const Resolved r = resolve(options);
+    if (dtype != TESSERA_F32 && dtype != TESSERA_F64) {
+      refuse(fmt::format("dtype = {}: must be TESSERA_F32 (0) or TESSERA_F64 (1)",
+                         static_cast<int>(dtype)));
+    }
+    GemmDesc desc;
+    desc.dtype = dtype == TESSERA_F32 ? DType::kF32 : DType::kF64;
+    desc.space = r.space;
+    desc.op_a = op_of("op_a", op_a);
+    desc.op_b = op_of("op_b", op_b);
+    const Layout order = layout_of(layout);
+    const auto operand = [&](Op op, int64_t rows, int64_t cols, int64_t ld) {
+      OperandDesc x;
+      x.rows = op == Op::kN ? rows : cols;
+      x.cols = op == Op::kN ? cols : rows;
+      x.ld = ld;
+      x.layout = order;
+      return x;
+    };
+    desc.a = operand(desc.op_a, m, k, lda);
+    desc.b = operand(desc.op_b, k, n, ldb);
+    desc.c = operand(Op::kN, m, n, ldc);
+    auto made = std::make_unique<tessera_plan>(tessera_plan{Plan(desc, r.options), ""});
+    made->explanation = made->plan.explain().to_string();
+    *plan = made.release();
+  });
+}
+
+void tessera_plan_destroy(tessera_plan* plan) { delete plan; }
+
+size_t tessera_plan_workspace_bytes(const tessera_plan* plan) {
+  return plan->plan.workspace_bytes();
+}
+
+const char* tessera_plan_kernel(const tessera_plan* plan) { return plan->plan.kernel().c_str(); }
+
+const char* tessera_plan_explanation(const tessera_plan* plan) { return plan->explanation.c_str(); }
+
+tessera_status tessera_plan_run(const tessera_plan* plan, double alpha, const void* a,
+                                const void* b, double beta, void* c, void* workspace,
+                                size_t workspace_bytes, void* stream) {
+  return guarded([&] {
+    if (plan == nullptr) refuse("plan is null");
+    plan->plan.run(alpha, a, b, beta, c, workspace, workspace_bytes, stream);
+  });
+}
+
+const char* tessera_last_error(void) { return t_last_error.c_str(); }
+
+const char* tessera_version(void) { return TESSERA_VERSION; }
+
+}  // extern "C"

@@ -1,0 +1,102 @@
+/* The C header from a C compiler: every function once, and its errors. Exit code 0 is a pass. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tessera/tessera.h"
+
+static int failures = 0;
+
+static void expect(int ok, const char* what) {
+  if (!ok) {
+    printf("FAILED: %s (last error: %s)\n", what, tessera_last_error());
+    ++failures;
+  }
+}
+
+int main(void) {
+  const float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {7, 8, 9, 10, 11, 12};
+  float c[4] = {-1, -1, -1, -1};
+  tessera_options options;
+  tessera_options_init(&options);
+
+  expect(strcmp(tessera_last_error(), "") == 0, "no error at first");
+  expect(tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a, 3, b, 2, 0, c,
+                       2, NULL) == TESSERA_OK,
+         "sgemm");
+  expect(c[0] == 58 && c[1] == 64 && c[2] == 139 && c[3] == 154, "sgemm result");
+  expect(tessera_sgemm(TESSERA_COL_MAJOR, TESSERA_OP_T, TESSERA_OP_T, 2, 2, 3, 2, a, 3, b, 2, 1, c,
+                       2, &options) == TESSERA_OK,
+         "column-major sgemm");
+  /* op(A) is A's rows, op(B) = B^T of the column-major 2 x 3 matrix: the same product, transposed.
+   */
+  expect(
+      c[0] == 58 + 2 * 58 && c[1] == 64 + 2 * 139 && c[2] == 139 + 2 * 64 && c[3] == 154 + 2 * 154,
+      "column-major result");
+
+  const double ad[2] = {3, 4}, bd[2] = {5, 6};
+  double cd[2] = {0, 0};
+  expect(tessera_dgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 1, 1, 2, 1, ad, 2, bd, 1, 0,
+                       cd, 1, NULL) == TESSERA_OK &&
+             cd[0] == 39,
+         "dgemm");
+  expect(tessera_dgemm_strided_batched(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 1, 1, 1, 1,
+                                       ad, 1, 1, bd, 1, 1, 0, cd, 1, 1, 2, NULL) == TESSERA_OK &&
+             cd[0] == 15 && cd[1] == 24,
+         "dgemm batched");
+  float cs[2] = {0, 0};
+  expect(tessera_sgemm_strided_batched(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 1, 1, 1, 1, a,
+                                       1, 1, b, 1, 0, 0, cs, 1, 1, 2, NULL) == TESSERA_OK &&
+             cs[0] == 7 && cs[1] == 14,
+         "sgemm batched");
+
+  expect(tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a, 2, b, 2, 0, c,
+                       2, NULL) == TESSERA_INVALID_ARGUMENT &&
+             strstr(tessera_last_error(), "lda = 2") != NULL,
+         "small lda");
+  expect(tessera_sgemm((tessera_layout)7, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a, 3, b, 2, 0, c,
+                       2, NULL) == TESSERA_INVALID_ARGUMENT &&
+             strstr(tessera_last_error(), "layout = 7") != NULL,
+         "bad layout");
+  expect(tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, (tessera_op)0, 2, 2, 3, 1, a, 3, b, 2, 0, c,
+                       2, NULL) == TESSERA_INVALID_ARGUMENT &&
+             strstr(tessera_last_error(), "op_b = 0") != NULL,
+         "bad op");
+  options.kernel = "cpu.quick";
+  expect(tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a, 3, b, 2, 0, c,
+                       2, &options) == TESSERA_INVALID_ARGUMENT &&
+             strstr(tessera_last_error(), "cpu.quick") != NULL,
+         "unknown kernel");
+  options.kernel = "cpu.naive";
+  options.precision = TESSERA_PRECISION_TF32;
+  expect(tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a, 3, b, 2, 0, c,
+                       2, &options) == TESSERA_UNSUPPORTED,
+         "tf32");
+  options.precision = TESSERA_PRECISION_FP32;
+  options.struct_size = 3;
+  expect(tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a, 3, b, 2, 0, c,
+                       2, &options) == TESSERA_INVALID_ARGUMENT,
+         "struct_size");
+  options.struct_size = sizeof options;
+
+  tessera_plan* plan = NULL;
+  expect(tessera_plan_create(&plan, TESSERA_F32, TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2,
+                             2, 3, 3, 2, 2, &options) == TESSERA_OK &&
+             plan != NULL,
+         "plan");
+  if (plan != NULL) {
+    expect(strcmp(tessera_plan_kernel(plan), "cpu.naive.f32") == 0, "plan kernel");
+    expect(strstr(tessera_plan_explanation(plan), "cpu.naive.f32") != NULL, "plan explanation");
+    expect(tessera_plan_workspace_bytes(plan) == 0, "naive needs no workspace");
+    memset(c, 0, sizeof c);
+    expect(tessera_plan_run(plan, 1, a, b, 0, c, NULL, 0, NULL) == TESSERA_OK && c[3] == 154,
+           "plan run");
+    expect(tessera_plan_run(plan, 1, a, a, 1, (void*)a, NULL, 0, NULL) == TESSERA_INVALID_ARGUMENT,
+           "alias");
+  }
+  tessera_plan_destroy(plan);
+  tessera_plan_destroy(NULL);
+  expect(strlen(tessera_version()) >= 5, "version");
+  if (failures == 0) printf("the C interface works\n");
+  return failures == 0 ? 0 : 1;
+}

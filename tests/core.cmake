@@ -1,0 +1,42 @@
+tessera_test(compare_test LABELS core)
+tessera_test(core_test LABELS core)
+tessera_test(registry_test LABELS core)
+
+# One executable, two entries: what runs on the CPU, and what needs a GPU.
+add_executable(kernel_test kernel_test.cc support/main.cc)
+target_link_libraries(kernel_test PRIVATE tessera_test_support)
+tessera_warnings(kernel_test)
+tessera_add_test(kernel_test_cpu COMMAND kernel_test --gtest_filter=Cpu/* LABELS cpu)
+if(TESSERA_WITH_CUDA)
+  tessera_add_test(kernel_test_cuda COMMAND kernel_test --needs-gpu --gtest_filter=Cuda/* LABELS gpu)
+endif()
+
+add_executable(c_api_test c_api_test.c)
+set_target_properties(c_api_test PROPERTIES C_STANDARD 11 LINKER_LANGUAGE CXX)
+target_link_libraries(c_api_test PRIVATE tessera)
+tessera_add_test(c_api_test COMMAND c_api_test LABELS core)
+
+# Install, then build and run programs outside the tree against what was installed.
+if(TESSERA_BUILD_TOOLS AND NOT TESSERA_SANITIZE)
+  tessera_add_test(install_test LABELS install COMMAND ${CMAKE_COMMAND}
+    -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/install/run.cmake)
+endif()
+# Every public header compiles on its own.
+file(GLOB public_headers RELATIVE ${PROJECT_SOURCE_DIR}/include
+  CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/tessera/*.h)
+foreach(header IN LISTS public_headers)
+  string(MAKE_C_IDENTIFIER ${header} id)
+  file(CONFIGURE OUTPUT header_${id}.cc CONTENT "#include \"${header}\"\n#include \"${header}\"\n")
+  list(APPEND header_sources ${CMAKE_CURRENT_BINARY_DIR}/header_${id}.cc)
+endforeach()
+add_library(header_test OBJECT ${header_sources})
+target_link_libraries(header_test PRIVATE tessera)
+tessera_warnings(header_test)
+
+# The weights of a real model, by every CPU kernel, against NumPy. ./dev test fetches the file.
+if(TESSERA_BUILD_TOOLS AND NOT TESSERA_SANITIZE)
+  tessera_add_test(model_test LABELS io cpu COMMAND ${TESSERA_TEST_PYTHON}
+    ${CMAKE_CURRENT_SOURCE_DIR}/model_test.py $<TARGET_FILE:tessera_cli>
+    ${PROJECT_SOURCE_DIR}/build/model/model.safetensors cpu)
+endif()

@@ -1,0 +1,3 @@
+#include "cli.h"
+
+int main(int argc, char** argv) { return tessera::cli::run_command_line(argc, argv); }

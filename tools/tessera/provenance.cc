@@ -1,0 +1,68 @@
+// What this program is: version, commit, compiler, build.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli.h"
+#include "tessera_commit.h"
+
+#ifndef TESSERA_CUDA_BUILD
+#define TESSERA_CUDA_BUILD ""
+#endif
+
+namespace tessera::cli {
+
+std::string compiler_text() {
+#if defined(__clang__)
+  return fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#elif defined(__GNUC__)
+  return fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#else
+  return "unknown compiler";
+#endif
+}
+
+std::string cuda_build_text() { return TESSERA_CUDA_BUILD; }
+
+std::string slow_build_reason() {
+  if (*TESSERA_SANITIZE != '\0') return "built with -fsanitize=" TESSERA_SANITIZE;
+#ifndef __OPTIMIZE__
+  return "built without optimisation";
+#else
+  return "";
+#endif
+}
+
+std::string version_line() {
+  std::string commit = TESSERA_COMMIT;
+  if (!commit.empty()) commit = " (" + commit + ")";
+  return "tessera " TESSERA_VERSION + commit;
+}
+
+Json provenance() {
+  Json json;
+  json["version"] = TESSERA_VERSION;
+  json["commit"] = *TESSERA_COMMIT == '\0' ? Json(nullptr) : Json(TESSERA_COMMIT);
+  json["compiler"] = compiler_text();
+  json["build_type"] = TESSERA_BUILD_TYPE;
+  json["cuda_build"] = cuda_build_text().empty() ? Json(nullptr) : Json(cuda_build_text());
+  if (!slow_build_reason().empty()) json["slow_build"] = slow_build_reason();
+  return json;
+}
+
+void print_json(const Json& json) {
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+Json json_number(double value) {
+  if (value == value && value - value == 0) return value;
+  return fmt::format("{}", value);
+}
+
+void flush_stdout() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw Error(ErrorCode::kOutputFailure, "stdout: the report could not be written");
+  }
+}
+
+}  // namespace tessera::cli
