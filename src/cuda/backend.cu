@@ -43,6 +43,11 @@ Devices find() {
     cudaGetLastError();
     out.reason = std::string("no CUDA device can be used: ") + cudaGetErrorString(error) + " (" +
                  cudaGetErrorName(error) + ")";
+    // CUDA says the same of a driver that is too old and of none at all.
+    if (error == cudaErrorInsufficientDriver) {
+      out.reason += "; is there an NVIDIA driver for CUDA " +
+                    std::to_string(CUDART_VERSION / 1000) + " or newer?";
+    }
     return out;
   }
   try {

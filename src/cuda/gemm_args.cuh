@@ -42,14 +42,34 @@ struct GemmArgs {
   T alpha, beta;
 };
 
-/// C(row, col) = alpha * sum + beta * C(row, col), when that element exists.
+/// C(row, col + j * col_step) = alpha * sums[j] + beta * C(...), for those j whose element exists.
+template <class T, int kCount>
+__device__ void store_results(const GemmArgs<T>& x, std::int64_t batch, std::int64_t row,
+                              std::int64_t col, int col_step, const T (&sums)[kCount]) {
+  if (row >= x.m) return;
+  T* g_c = x.c + batch * x.stride_c + row * x.ldc + col;
+  const std::int64_t cols = x.n - col;
+  T r_old[kCount] = {};
+  // beta == 0 must not read C: it may hold NaN, or nothing yet.
+  if (x.beta != T{0}) {
+    // All loads before the first store, so that they wait together.
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) {
+      if (j * col_step < cols) r_old[j] = g_c[j * col_step];
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < kCount; ++j) {
+    if (j * col_step >= cols) continue;
+    g_c[j * col_step] = x.beta == T{0} ? x.alpha * sums[j] : x.alpha * sums[j] + x.beta * r_old[j];
+  }
+}
+
 template <class T>
 __device__ void store_result(const GemmArgs<T>& x, std::int64_t batch, std::int64_t row,
                              std::int64_t col, T sum) {
-  if (row >= x.m || col >= x.n) return;
-  T& c = x.c[batch * x.stride_c + row * x.ldc + col];
-  // beta == 0 must not read C: it may hold NaN, or nothing yet.
-  c = x.beta == T{0} ? x.alpha * sum : x.alpha * sum + x.beta * c;
+  const T sums[1] = {sum};
+  store_results(x, batch, row, col, 1, sums);
 }
 
 }  // namespace tessera::cuda

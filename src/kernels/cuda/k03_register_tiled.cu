@@ -61,11 +61,7 @@ __global__ void __launch_bounds__(Config{BM, BN, BK, TM, TN}.threads(),
   }
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
-#pragma unroll
-    for (int j = 0; j < TN; ++j) {
-      store_result(x, blockIdx.z, first_row + ty + i * kRowStep, first_col + tx + j * kColStep,
-                   r_c[i][j]);
-    }
+    store_results(x, blockIdx.z, first_row + ty + i * kRowStep, first_col + tx, kColStep, r_c[i]);
   }
 }
 
