@@ -45,9 +45,25 @@ struct FileMatrix {
 /// file, field, value, rule.
 FileMatrix open_matrix(const std::string& spec);
 
+/// One tensor of a file, as its header describes it. It need not be readable as a matrix.
+struct TensorEntry {
+  std::string name;   ///< empty for .npy, which has no names
+  std::string dtype;  ///< in the file's own words: "<f4", "BF16"
+  std::vector<std::int64_t> shape;
+  std::int64_t bytes = 0;
+};
+
+/// The tensors of a .safetensors file in the order of its header, or the one array of a .npy file.
+/// Throws as open_matrix.
+std::vector<TensorEntry> list_tensors(const std::string& path);
+
+/// True when both name the same existing file (links followed). Each is a path or "FILE:TENSOR".
+bool same_file(const std::string& a, const std::string& b);
+
 /// Widens elements (row..row+rows, col..col+cols) to T (float or double) at out[i * ld_out + j].
 /// f16, bf16, f8 and small integers widen exactly; f64 and wide integers are rounded to nearest
-/// when T is float. Thread-safe.
+/// when T is float. bool gives 0 or 1. Thread-safe. Throws Error(kInvalidArgument) for a block that
+/// is not inside the matrix.
 template <class T>
 void read_block(const FileMatrix& m, std::int64_t row, std::int64_t col, std::int64_t rows,
                 std::int64_t cols, T* out, std::int64_t ld_out);
@@ -56,7 +72,8 @@ void read_block(const FileMatrix& m, std::int64_t row, std::int64_t col, std::in
 MatrixSource source_of(const FileMatrix& m);
 
 /// Tells the kernel that the pages of these rows (row-major) or columns (column-major) are no
-/// longer needed, so that resident memory stays bounded while a large file is walked.
+/// longer needed, so that resident memory stays bounded while a large file is walked in ascending
+/// order. The elements stay readable.
 void release_pages(const FileMatrix& m, std::int64_t first, std::int64_t count);
 
 /// A row-major matrix being written to a file: a hidden temporary beside the target, reserved on
