@@ -83,8 +83,9 @@ Ran run_tessera(const std::vector<std::string>& args, const Limits& limits) {
 
 std::string npy(const std::string& descr, bool fortran, const std::string& shape,
                 const std::string& bytes) {
-  std::string header = "{'descr': '" + descr + "', 'fortran_order': " +
-                       (fortran ? "True" : "False") + ", 'shape': " + shape + ", }";
+  std::string header = "{'descr': '" + descr +
+                       "', 'fortran_order': " + (fortran ? "True" : "False") +
+                       ", 'shape': " + shape + ", }";
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
   std::string file("\x93NUMPY\x01\x00", 8);
