@@ -1,0 +1,68 @@
+// Views as sources for the check.
+#include <algorithm>
+
+#include "tessera/error.h"
+#include "tessera/verify.h"
+
+namespace tessera {
+namespace {
+
+template <class T>
+void read_rows(const MatrixView<const T>& v, std::int64_t row, std::int64_t col, std::int64_t rows,
+               std::int64_t cols, double* out, std::int64_t ld_out) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const T* from = v.data + (row + i) * v.ld + col;
+    double* to = out + i * ld_out;
+    for (std::int64_t j = 0; j < cols; ++j) to[j] = static_cast<double>(from[j]);
+  }
+}
+
+// A few columns at a time: each is walked with stride one and each row of the output is written a
+// cache line at a time.
+template <class T>
+void read_columns(const MatrixView<const T>& v, std::int64_t row, std::int64_t col,
+                  std::int64_t rows, std::int64_t cols, double* out, std::int64_t ld_out) {
+  constexpr std::int64_t kColumns = 8;
+  for (std::int64_t j0 = 0; j0 < cols; j0 += kColumns) {
+    const std::int64_t count = std::min(kColumns, cols - j0);
+    const T* from = v.data + (col + j0) * v.ld + row;
+    double* to = out + j0;
+    if (count == kColumns) {
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < kColumns; ++j) {
+          to[i * ld_out + j] = static_cast<double>(from[i + j * v.ld]);
+        }
+      }
+    } else {
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < count; ++j) {
+          to[i * ld_out + j] = static_cast<double>(from[i + j * v.ld]);
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+MatrixSource make_source(const MatrixView<const T>& view) {
+  if (view.space != Space::kHost) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "verify: a source over device memory: the check reads host memory only");
+  }
+  MatrixSource source;
+  source.rows = view.rows;
+  source.cols = view.cols;
+  source.read = [view](std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols,
+                       double* out, std::int64_t ld_out) {
+    view.layout == Layout::kRowMajor ? read_rows(view, row, col, rows, cols, out, ld_out)
+                                     : read_columns(view, row, col, rows, cols, out, ld_out);
+  };
+  return source;
+}
+
+}  // namespace
+
+MatrixSource source_of(MatrixView<const float> view) { return make_source(view); }
+MatrixSource source_of(MatrixView<const double> view) { return make_source(view); }
+
+}  // namespace tessera
