@@ -60,7 +60,12 @@ void run(Op op_a, Op op_b, T alpha, MatrixView<const T> a, std::int64_t stride_a
   desc.b = describe(b, stride_b);
   desc.c = describe(c, stride_c);
   desc.batch = batch;
-  if (c.space == Space::kCuda && c.data != nullptr) desc.device = cuda::device_of(c.data, "C");
+  if (c.space == Space::kCuda && c.data != nullptr) {
+    desc.device = cuda::device_of(c.data, "C");
+    // A kernel that reads host memory fails later, and takes the whole CUDA context with it.
+    if (a.data != nullptr) cuda::device_of(a.data, "A");
+    if (b.data != nullptr) cuda::device_of(b.data, "B");
+  }
 
   const Plan plan(desc, options);
   void* workspace = nullptr;
