@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
+#include <fstream>
+#include <system_error>
 
 #include "args.h"
 #include "cli.h"
@@ -26,6 +29,7 @@ struct BenchArgs {
   std::string device = "auto";
   double seconds = 1;
   bool json = false;
+  std::string json_file;
 };
 
 std::vector<BenchShape> shapes_of(const BenchArgs& args) {
@@ -117,6 +121,17 @@ void print_heading(const BenchArgs& args, const BenchSettings& settings, const D
              "slowest", "fastest", "of peak", "samples");
 }
 
+void write_json(const Json& json, const std::string& path) {
+  std::ofstream file(path);
+  file << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  file.close();
+  if (!file) {
+    throw Error(ErrorCode::kOutputFailure,
+                fmt::format("--json-file {} could not be written: {}", path,
+                            std::system_category().message(errno)));
+  }
+}
+
 /// One kernel that is wrong or died makes the run a failed check; one that cannot take the problem
 /// makes it one that cannot run here.
 int exit_code(const std::vector<BenchRow>& rows) {
@@ -160,16 +175,17 @@ int run_bench(BenchArgs args) {
   // Once more: another program may have slowed the first measurement, which would flatter.
   peak = std::max(peak, fma_peak(settings));
 
+  Json json = conditions_json(args, settings, choice.info(), peak);
+  json["results"] = Json::array();
+  for (const BenchRow& row : rows) json["results"].push_back(row_json(row, peak));
+  json["provenance"] = provenance();
   if (args.json) {
-    Json json = conditions_json(args, settings, choice.info(), peak);
-    json["results"] = Json::array();
-    for (const BenchRow& row : rows) json["results"].push_back(row_json(row, peak));
-    json["provenance"] = provenance();
     print_json(json);
   } else {
     print_heading(args, settings, choice.info(), peak);
     for (const BenchRow& row : rows) print_row(row, peak);
   }
+  if (!args.json_file.empty()) write_json(json, args.json_file);
   return exit_code(rows);
 }
 
@@ -197,6 +213,7 @@ Verb add_bench(CLI::App& root) {
       ->type_name("S")
       ->check(CLI::Range(0.0, 3600.0));
   app->add_flag("--json", args->json, "report as one JSON object");
+  add_file(*app, "--json-file", args->json_file, "also write that object to a file");
   app->footer(
       "Median, slowest and fastest of at least five samples; kernels take turns. A run that fails\n"
       "or is wrong shows that and no speed (exit 5).\n\n"

@@ -1,0 +1,12 @@
+# The command line, run as a program, and its parts with engines that lie.
+if(TARGET tessera_cli)
+  foreach(name IN ITEMS cli_mul_test cli_error_test cli_verb_test cli_resource_test)
+    tessera_test(${name} LABELS cli LIBRARIES nlohmann_json::nlohmann_json)
+    if(TARGET ${name})
+      target_sources(${name} PRIVATE support/cli.cc)
+      target_compile_definitions(${name} PRIVATE TESSERA_CLI="$<TARGET_FILE:tessera_cli>")
+      add_dependencies(${name} tessera_cli)
+    endif()
+  endforeach()
+  tessera_test(cli_seam_test LABELS cli LIBRARIES tessera_verbs)
+endif()
