@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "kernels/cpu/simd_targets.h"
 #include "tessera/kernel.h"
@@ -30,7 +31,6 @@ DeviceInfo inspect() {
   info.space = Space::kHost;
   info.name = "CPU";
   info.cores = allowed_cores();
-  info.simd = simd_target_name();
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) == 0) {
     if (hwloc_topology_load(topology) == 0) {
@@ -54,9 +54,15 @@ DeviceInfo inspect() {
 
 }  // namespace
 
+// One for each instruction set, so that forcing another leaves references that were given out
+// valid and constant.
 const DeviceInfo& cpu_device() {
-  static const DeviceInfo info = inspect();
-  return info;
+  static const std::vector<DeviceInfo> infos = [] {
+    std::vector<DeviceInfo> out(simd_target_names().size(), inspect());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i].simd = simd_target_names()[i];
+    return out;
+  }();
+  return infos[simd_target_position()];
 }
 
 }  // namespace tessera

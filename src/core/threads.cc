@@ -2,17 +2,18 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
-#include <vector>
 
 #include "tessera/error.h"
 #include "tessera/kernel.h"
@@ -36,55 +37,59 @@ int resolve_threads(int requested) {
 
 namespace {
 
-/// Workers that wait for one job at a time. The caller of a job works too.
+/// Workers that wait for one job at a time. The caller of a job works too. Holds no memory of its
+/// own, so that a fork can abandon it.
 class Pool {
  public:
-  /// False when another caller's job is running; then nothing was done.
+  /// False when another job is running, be it the caller's own; then nothing was done.
   bool try_run(int threads, std::int64_t tasks,
                const std::function<void(std::int64_t, int)>& body) {
-    std::unique_lock<std::mutex> owner(owner_, std::try_to_lock);
-    if (!owner.owns_lock()) return false;
-    grow(threads - 1);
+    if (busy_.exchange(true, std::memory_order_acquire)) return false;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
+      grow(threads - 1);
       body_ = &body;
       tasks_ = tasks;
       next_.store(0, std::memory_order_relaxed);
-      wanted_ = std::min(threads - 1, static_cast<int>(workers_.size()));
-      running_ = wanted_;
-      ++generation_;
+      places_ = std::min(threads - 1, workers_);
+      joined_ = 0;
     }
-    start_.notify_all();
+    for (int i = 1; i < threads; ++i) start_.notify_one();
     work(0);
-    std::unique_lock<std::mutex> lock(mutex_);
-    finished_.wait(lock, [this] { return running_ == 0; });
-    body_ = nullptr;
+    {
+      // No task is left: a worker that has not woken yet is not waited for.
+      std::unique_lock<std::mutex> lock(mutex_);
+      places_ = 0;
+      finished_.wait(lock, [this] { return running_ == 0; });
+      body_ = nullptr;
+    }
+    busy_.store(false, std::memory_order_release);
     return true;
   }
 
  private:
   void grow(int workers) {
-    while (static_cast<int>(workers_.size()) < workers) {
-      const int index = static_cast<int>(workers_.size()) + 1;
+    while (workers_ < workers) {
       try {
-        workers_.emplace_back([this, index, seen = generation_] { serve(index, seen); });
-        workers_.back().detach();
+        std::thread([this] { serve(); }).detach();
       } catch (const std::system_error&) {
         return;  // fewer threads than asked for: slower, not wrong
       }
+      ++workers_;
     }
   }
 
-  void serve(int index, std::uint64_t seen) {
+  void serve() {
+    std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
-      {
-        std::unique_lock<std::mutex> lock(mutex_);
-        start_.wait(lock, [&] { return generation_ != seen; });
-        seen = generation_;
-        if (index > wanted_) continue;
-      }
-      work(index);
-      const std::lock_guard<std::mutex> lock(mutex_);
+      // A worker takes a place in a job at most once: after work() no task is left, and joining
+      // again would find none.
+      start_.wait(lock, [this] { return joined_ < places_; });
+      const int worker = ++joined_;
+      ++running_;
+      lock.unlock();
+      work(worker);
+      lock.lock();
       if (--running_ == 0) finished_.notify_one();
     }
   }
@@ -97,29 +102,35 @@ class Pool {
     }
   }
 
-  std::mutex owner_;  // held by the caller whose job runs
-  std::mutex mutex_;  // guards what follows
+  std::atomic<bool> busy_{false};  // a caller's job runs
+  std::mutex mutex_;               // guards what follows, but for next_
   std::condition_variable start_, finished_;
+  int workers_ = 0;
+  // The job. body_ and tasks_ change only while no worker runs.
   const std::function<void(std::int64_t, int)>* body_ = nullptr;
   std::int64_t tasks_ = 0;
   std::atomic<std::int64_t> next_{0};
-  int wanted_ = 0, running_ = 0;
-  std::uint64_t generation_ = 0;
-  std::vector<std::thread> workers_;
+  int places_ = 0, joined_ = 0;  // workers wanted, and that came
+  int running_ = 0;              // workers that came and have not left
 };
 
-// Never destroyed: detached workers may outlive static destruction. After fork the child has none
-// of the parent's workers and its locks are in an unknown state, so it gets a new pool.
-std::atomic<Pool*> g_pool{nullptr};
+// Never destroyed: detached workers may outlive static destruction.
+alignas(Pool) std::byte g_storage[sizeof(Pool)];
 
 Pool& pool() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    g_pool.store(new Pool, std::memory_order_release);
-    pthread_atfork(nullptr, nullptr, [] { g_pool.store(new Pool, std::memory_order_release); });
-  });
-  return *g_pool.load(std::memory_order_acquire);
+  static Pool* const instance = [] {
+    // A forked child has none of the parent's workers, and its locks are in an unknown state: a new
+    // pool takes the place of the old one. Constructing it allocates nothing, as a handler must
+    // not.
+    pthread_atfork(nullptr, nullptr, [] { new (g_storage) Pool; });
+    return new (g_storage) Pool;
+  }();
+  return *instance;
 }
+
+// Made when the library is loaded: a fork while another thread makes it would leave the child
+// waiting for that thread.
+[[maybe_unused]] const Pool& g_made_at_load = pool();
 
 }  // namespace
 

@@ -51,8 +51,8 @@ void register_c01_naive(Registry& registry) {
     };
     kernel.estimate_us = [](const Problem& p, const DeviceInfo&) {
       // About one multiply-add a nanosecond.
-      return 1e-3 * static_cast<double>(p.m) * static_cast<double>(p.n) *
-             static_cast<double>(p.k) * static_cast<double>(p.batch);
+      return 1e-3 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+             static_cast<double>(p.batch);
     };
     kernel.launch = [dtype](const Problem& p, const Operands& x, const LaunchContext&) {
       dtype == DType::kF32 ? run<float>(p, x) : run<double>(p, x);

@@ -1,0 +1,17 @@
+// What this CPU can do at most, measured: the roofline that products are compared with.
+#pragma once
+
+#include "tessera/precision.h"
+
+namespace tessera {
+
+/// GFLOP/s of independent fused multiply-adds in registers, with the instruction set in use, on
+/// `threads` threads at once. kF32 or kF64, else Error(kUnsupported). Best of a few runs; takes
+/// about 0.2 s.
+double measure_fma_gflops(DType dtype, int threads);
+
+/// GB/s (10^9 bytes) of reading memory that no cache holds, on `threads` threads at once. Best of a
+/// few runs; takes about 0.5 s and, while it runs, up to 1 GiB of memory.
+double measure_read_gbps(int threads);
+
+}  // namespace tessera

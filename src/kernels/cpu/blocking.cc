@@ -1,0 +1,129 @@
+#include "kernels/cpu/blocking.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tessera {
+namespace {
+
+using std::int64_t;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t step) { return ceil_div(a, step) * step; }
+int64_t round_down(int64_t a, int64_t step) { return std::max(a / step, int64_t{1}) * step; }
+
+constexpr int64_t kMaxDepth = 512;
+constexpr int64_t kWorkerBytes = int64_t{3} << 20;
+constexpr int64_t kWorkersBytes = int64_t{48} << 20;     // of all workers together
+constexpr int64_t kMinWorkerBytes = int64_t{256} << 10;  // one tile row and column of any target
+
+double multiply_adds(const Problem& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+         static_cast<double>(p.batch);
+}
+
+}  // namespace
+
+// From the innermost loop outwards (s is the element's size, MR x NR the register tile):
+//
+//   kc  L1  A strip of MR rows of A (MR * kc * s) is read again for every panel of B that passes
+//   by;
+//           it takes at most half of L1, the passing panel and C have the rest. Deeper blocks mean
+//           fewer passes over C.
+//   nc  L2  The panels of B (kc * nc * s) are read again for every strip of A: half of L2, so that
+//           strips and C pass by without pushing them out.
+//   mc  L3  The strips of A (mc * kc * s) are read again for every block of B: half of this core's
+//           share of L3, and what the workspace has left. Taller blocks mean packing B less often.
+//
+// kc alone decides how sums are rounded, so it depends on nothing but the caches and the tile.
+Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
+                     std::size_t worker_bytes) {
+  const auto size = static_cast<int64_t>(size_of(p.dtype));
+  Blocks out;
+  out.kc = std::clamp(round_down(device.l1_bytes / 2 / (tile.rows * size), kDepthStep), int64_t{64},
+                      kMaxDepth);
+  const int64_t depth = even_block(p.k, out.kc, kDepthStep);
+  const int64_t line_bytes = depth * size;
+  // A cache line for each of the two blocks' padding.
+  const int64_t bytes = static_cast<int64_t>(worker_bytes) - 128;
+  const int64_t columns = std::min(device.l2_bytes / 2, bytes / 2) / line_bytes;
+  out.nc = std::min(round_down(columns, tile.cols), round_up(p.n, tile.cols));
+  const int64_t l3_share = device.l3_bytes / std::max(1, device.cores);
+  const int64_t rows =
+      std::min(std::max(l3_share, device.l2_bytes) / 2, bytes - out.nc * line_bytes) / line_bytes;
+  out.mc = std::min(round_down(rows, tile.rows), round_up(p.m, tile.rows));
+  return out;
+}
+
+int useful_threads(const Problem& p, int threads) {
+  // About as much work as waking a thread costs, ten times over.
+  constexpr double kMultiplyAddsPerThread = 2e6;
+  const double most = std::max(1.0, multiply_adds(p) / kMultiplyAddsPerThread);
+  return most < threads ? static_cast<int>(most) : threads;
+}
+
+// At most 3 MiB a worker and 48 MiB in all, down to the 256 KiB that the widest tile needs, so the
+// total stays under 64 MiB up to 256 threads.
+std::size_t worker_bytes(const Problem& p, const DeviceInfo&, int threads) {
+  const auto size = static_cast<int64_t>(size_of(p.dtype));
+  const int64_t most =
+      std::clamp(kWorkersBytes / useful_threads(p, threads), kMinWorkerBytes, kWorkerBytes);
+  // Both operands whole, padded to tiles; sizes are first cut to what `most` can hold.
+  const int64_t lines =
+      std::min(p.m, most) + std::min(p.n, most) + kMaxTileRows + kMaxTileRowBytes / size;
+  const int64_t depth = round_up(std::min(p.k, kMaxDepth), kDepthStep);
+  return static_cast<std::size_t>(round_up(std::min(most, lines * depth * size + 128), 256));
+}
+
+// The grid with the smallest predicted time of the slowest thread. A task costs its multiply-adds
+// and the packing of its own operands: B once for every mc rows. Fewer, larger tasks pack less;
+// more tasks even out what the threads get.
+Regions choose_regions(const Problem& p, TileShape tile, const Blocks& blocks, int threads) {
+  const int64_t tiles_down = ceil_div(p.m, tile.rows), tiles_across = ceil_div(p.n, tile.cols);
+  if (threads == 1) return {tiles_down * tile.rows, tiles_across * tile.cols, 1, 1};
+  constexpr double kPackCost = 16;       // multiply-adds in the time of packing one element
+  constexpr double kStragglers = 0.125;  // of a task: threads do not start or run alike
+  const int64_t most_tasks = int64_t{8} * threads;
+  Regions best{};
+  double best_cost = std::numeric_limits<double>::infinity();
+  for (int64_t down = 1; down <= std::min(tiles_down, most_tasks); ++down) {
+    for (int64_t across = 1; across <= std::min(tiles_across, most_tasks / down); ++across) {
+      Regions r;
+      r.rows = ceil_div(tiles_down, down) * tile.rows;
+      r.cols = ceil_div(tiles_across, across) * tile.cols;
+      r.down = ceil_div(p.m, r.rows);
+      r.across = ceil_div(p.n, r.cols);
+      const double rows = static_cast<double>(r.rows), cols = static_cast<double>(r.cols);
+      const double packs_b = cols <= static_cast<double>(blocks.nc)
+                                 ? 1.0
+                                 : static_cast<double>(ceil_div(r.rows, blocks.mc));
+      const double task = rows * cols + kPackCost * (rows + cols * packs_b);
+      const double rounds = static_cast<double>(ceil_div(r.down * r.across * p.batch, threads));
+      const double cost = task * (rounds + kStragglers);
+      if (cost < best_cost) {
+        best_cost = cost;
+        best = r;
+      }
+    }
+  }
+  return best;
+}
+
+double estimate_blocked_us(const Problem& p, const DeviceInfo& device) {
+  const int64_t vector_bytes = device.simd.rfind("AVX3", 0) == 0 ? 64
+                               : device.simd == "AVX2"           ? 32
+                               : device.simd == "SCALAR"         ? 4
+                                                                 : 16;
+  const auto size = static_cast<double>(size_of(p.dtype));
+  // Two vectors of multiply-adds a cycle at about 2.5 GHz; tiles are padded to even rows.
+  const double per_us = 5000.0 * std::max(1.0, static_cast<double>(vector_bytes) / size);
+  const double m = static_cast<double>(round_up(p.m, 2)), n = static_cast<double>(p.n);
+  const double k = static_cast<double>(p.k), batch = static_cast<double>(p.batch);
+  const double packed = (m + n) * k * batch;
+  const double threads = useful_threads(p, device.cores);
+  return 1.0 + (m * std::max(n, static_cast<double>(vector_bytes) / size) * k * batch / per_us +
+                packed / 2000.0) /
+                   threads;
+}
+
+}  // namespace tessera

@@ -1,0 +1,55 @@
+// The sizes c02_blocked works with: cache blocks, the regions that threads take, workspace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tessera/kernel.h"
+
+namespace tessera {
+
+/// Rows and columns of the register tile of one instruction set.
+struct TileShape {
+  std::int64_t rows, cols;
+};
+// Bounds over all instruction sets, so that workspace does not depend on the one in use.
+inline constexpr std::int64_t kMaxTileRows = 14;
+inline constexpr std::int64_t kMaxTileRowBytes = 128;
+/// Depth blocks are a multiple of this.
+inline constexpr std::int64_t kDepthStep = 8;
+
+/// Largest cache blocks: A is packed mc x kc, B kc x nc.
+struct Blocks {
+  std::int64_t mc, nc, kc;
+};
+Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
+                     std::size_t worker_bytes);
+
+/// `total` cut into equal blocks of at most `largest`; a multiple of `step`, which divides largest.
+inline std::int64_t even_block(std::int64_t total, std::int64_t largest, std::int64_t step) {
+  const std::int64_t count = (total + largest - 1) / largest;
+  const std::int64_t size = (total + count - 1) / count;
+  return (size + step - 1) / step * step;
+}
+
+/// Elements of a packed block, padded so that the next one starts on a cache line.
+template <class T>
+constexpr std::int64_t panel_elements(std::int64_t lines, std::int64_t depth) {
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  return (lines * depth + kLine - 1) / kLine * kLine;
+}
+
+/// C cut into down x across regions of rows x cols (multiples of the tile), one task each.
+struct Regions {
+  std::int64_t rows, cols, down, across;
+};
+Regions choose_regions(const Problem& p, TileShape tile, const Blocks& blocks, int threads);
+
+/// Threads worth waking for this much work, at most `threads`.
+int useful_threads(const Problem& p, int threads);
+/// Workspace of one worker, a multiple of 256.
+std::size_t worker_bytes(const Problem& p, const DeviceInfo& device, int threads);
+/// Predicted time of c02_blocked in microseconds.
+double estimate_blocked_us(const Problem& p, const DeviceInfo& device);
+
+}  // namespace tessera

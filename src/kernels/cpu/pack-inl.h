@@ -1,0 +1,144 @@
+// Packing: a block of an operand copied into panels that the register tile reads straight through.
+//
+// A block has `count` lines of `depth` elements (rows of op(A), or columns of op(B), by p). A panel
+// holds kWidth lines, p-major: element (line, p) of a panel is at out[p * kWidth + line], and
+// panels follow one another, kWidth * depth elements each. Lines past `count` are zero.
+#if defined(TESSERA_KERNELS_CPU_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESSERA_KERNELS_CPU_PACK_INL_H_
+#undef TESSERA_KERNELS_CPU_PACK_INL_H_
+#else
+#define TESSERA_KERNELS_CPU_PACK_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Lines side by side in memory: element (line, p) at x[p * ld + line].
+template <int kWidth, class T>
+void pack_adjacent(const T* x, std::int64_t ld, std::int64_t count, std::int64_t depth, T* out) {
+  const std::int64_t whole = count / kWidth, rest = count % kWidth;
+  for (std::int64_t p = 0; p < depth; ++p) {
+    const T* from = x + p * ld;
+    T* to = out + p * kWidth;
+    for (std::int64_t panel = 0; panel < whole; ++panel) {
+      std::memcpy(to, from, kWidth * sizeof(T));
+      from += kWidth;
+      to += kWidth * depth;
+    }
+    if (rest != 0) {
+      for (int line = 0; line < kWidth; ++line) to[line] = line < rest ? from[line] : T{0};
+    }
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+
+template <class T>
+struct Transposer {
+  static constexpr int kBlock = 1;
+  template <int kWidth, int kLines>
+  static void block(const T* x, std::int64_t, T* out) {
+    out[0] = x[0];
+  }
+};
+
+#else
+
+/// The first kLines of 16 bytes' worth of lanes.
+template <int kLines, class D, class V, class T = hn::TFromD<D> >
+HWY_INLINE void store_lines(V v, D d, T* out) {
+  if constexpr (kLines == static_cast<int>(16 / sizeof(T))) {
+    hn::StoreU(v, d, out);
+  } else {
+    const hn::Half<D> half;
+    hn::StoreU(hn::LowerHalf(half, v), half, out);
+  }
+}
+
+/// kLines lines of kBlock elements, transposed in 16-byte registers.
+template <class T>
+struct Transposer {
+  static constexpr int kBlock = 16 / sizeof(T);
+  template <int kWidth, int kLines>
+  static HWY_INLINE void block(const T* x, std::int64_t ld, T* out) {
+    static_assert(kLines == kBlock || 2 * kLines == kBlock);
+    const hn::FixedTag<T, kBlock> d;
+    const auto r0 = hn::LoadU(d, x);
+    if constexpr (kBlock == 2) {
+      const auto r1 = kLines == 2 ? hn::LoadU(d, x + ld) : r0;
+      store_lines<kLines>(hn::InterleaveLower(d, r0, r1), d, out);
+      store_lines<kLines>(hn::InterleaveUpper(d, r0, r1), d, out + kWidth);
+    } else {
+      const auto r1 = hn::LoadU(d, x + ld);
+      const auto r2 = kLines == 4 ? hn::LoadU(d, x + 2 * ld) : r0;
+      const auto r3 = kLines == 4 ? hn::LoadU(d, x + 3 * ld) : r1;
+      const auto even_lower = hn::InterleaveLower(d, r0, r2);
+      const auto odd_lower = hn::InterleaveLower(d, r1, r3);
+      const auto even_upper = hn::InterleaveUpper(d, r0, r2);
+      const auto odd_upper = hn::InterleaveUpper(d, r1, r3);
+      store_lines<kLines>(hn::InterleaveLower(d, even_lower, odd_lower), d, out);
+      store_lines<kLines>(hn::InterleaveUpper(d, even_lower, odd_lower), d, out + kWidth);
+      store_lines<kLines>(hn::InterleaveLower(d, even_upper, odd_upper), d, out + 2 * kWidth);
+      store_lines<kLines>(hn::InterleaveUpper(d, even_upper, odd_upper), d, out + 3 * kWidth);
+    }
+  }
+};
+
+#endif  // HWY_TARGET == HWY_SCALAR
+
+/// One full panel of lines that are contiguous along p: element (line, p) at x[line * ld + p].
+template <int kWidth, class T>
+void pack_full_panel(const T* x, std::int64_t ld, std::int64_t depth, T* out) {
+  constexpr int kBlock = Transposer<T>::kBlock;
+  constexpr int kRest = kWidth % kBlock;
+  constexpr int kSpan = 64 / sizeof(T);  // one cache line of every line of the panel at a time
+  std::int64_t p = 0;
+  for (std::int64_t end; p + kBlock <= depth; p = end) {
+    end = std::min<std::int64_t>(p + kSpan, depth - depth % kBlock);
+    for (int line = 0; line + kBlock <= kWidth; line += kBlock) {
+      for (std::int64_t q = p; q < end; q += kBlock) {
+        Transposer<T>::template block<kWidth, kBlock>(x + line * ld + q, ld,
+                                                      out + q * kWidth + line);
+      }
+    }
+    if constexpr (kRest != 0) {
+      constexpr int kLine = kWidth - kRest;
+      for (std::int64_t q = p; q < end; q += kBlock) {
+        Transposer<T>::template block<kWidth, kRest>(x + kLine * ld + q, ld,
+                                                     out + q * kWidth + kLine);
+      }
+    }
+  }
+  for (; p < depth; ++p) {
+    for (int line = 0; line < kWidth; ++line) out[p * kWidth + line] = x[line * ld + p];
+  }
+}
+
+/// Lines contiguous along p, any count.
+template <int kWidth, class T>
+void pack_transposed(const T* x, std::int64_t ld, std::int64_t count, std::int64_t depth, T* out) {
+  for (; count >= kWidth; count -= kWidth, x += kWidth * ld, out += kWidth * depth) {
+    pack_full_panel<kWidth>(x, ld, depth, out);
+  }
+  if (count == 0) return;
+  for (int line = 0; line < kWidth; ++line) {
+    for (std::int64_t p = 0; p < depth; ++p) {
+      out[p * kWidth + line] = line < count ? x[line * ld + p] : T{0};
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tessera
+HWY_AFTER_NAMESPACE();
+
+#endif  // TESSERA_KERNELS_CPU_PACK_INL_H_
