@@ -17,7 +17,7 @@ target_link_libraries(c_api_test PRIVATE tessera)
 tessera_add_test(c_api_test COMMAND c_api_test LABELS core)
 
 # Install, then build and run programs outside the tree against what was installed.
-if(TESSERA_BUILD_TOOLS AND NOT TESSERA_SANITIZE)
+if(TARGET tessera_cli AND NOT TESSERA_SANITIZE)
   tessera_add_test(install_test LABELS install COMMAND ${CMAKE_COMMAND}
     -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
     -P ${CMAKE_CURRENT_SOURCE_DIR}/install/run.cmake)
@@ -35,7 +35,7 @@ target_link_libraries(header_test PRIVATE tessera)
 tessera_warnings(header_test)
 
 # The weights of a real model, by every CPU kernel, against NumPy. ./dev test fetches the file.
-if(TESSERA_BUILD_TOOLS AND NOT TESSERA_SANITIZE)
+if(TARGET tessera_cli AND NOT TESSERA_SANITIZE)
   tessera_add_test(model_test LABELS io cpu COMMAND ${TESSERA_TEST_PYTHON}
     ${CMAKE_CURRENT_SOURCE_DIR}/model_test.py $<TARGET_FILE:tessera_cli>
     ${PROJECT_SOURCE_DIR}/build/model/model.safetensors cpu)

@@ -1,0 +1,44 @@
+// Blocks between files and buffers, a window at a time, so that few mapped pages stay resident.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "io/tensor.h"
+#include "panel/panel_job.h"
+
+namespace tessera::panel {
+
+/// Host memory at a multiple of 256 bytes, not initialised. Throws Error(kOutOfMemory).
+class HostBuffer {
+ public:
+  HostBuffer() = default;
+  explicit HostBuffer(std::int64_t bytes);
+  void* data() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(void* p) const noexcept;
+  };
+  std::unique_ptr<void, Free> data_;
+};
+
+/// How blocks are moved.
+struct Transfer {
+  int threads = 1;
+  std::int64_t window_bytes = 4 << 20;  ///< mapped bytes touched before pages are released
+  bool release_output = false;          ///< also drop written pages of the output
+  std::function<void()> tick;           ///< called once a window; may throw
+};
+
+/// Widens a block of `file` (any layout) to out[i * ld + j].
+template <class T>
+void load_block(const io::FileMatrix& file, const Block& block, T* out, std::int64_t ld,
+                const Transfer& transfer);
+/// Stores a block of C.
+template <class T>
+void store_block(io::OutputMatrix& file, const Block& block, const T* in, std::int64_t ld,
+                 const Transfer& transfer);
+
+}  // namespace tessera::panel

@@ -1,0 +1,20 @@
+# Files: the readers, the writer, and NumPy as an independent reader and writer.
+if(NOT TARGET tessera_io)
+  return()
+endif()
+foreach(name IN ITEMS convert npy safetensors open output)
+  tessera_test(${name}_test LABELS cpu io LIBRARIES tessera_io)
+endforeach()
+
+add_executable(io_dump io_dump.cc)
+target_link_libraries(io_dump PRIVATE tessera_io fmt::fmt)
+tessera_warnings(io_dump)
+if(NOT TESSERA_TEST_PYTHON)
+  find_package(Python3 COMPONENTS Interpreter QUIET)
+  set(TESSERA_TEST_PYTHON ${Python3_EXECUTABLE})
+endif()
+if(TESSERA_TEST_PYTHON)
+  add_test(NAME numpy_io_test COMMAND ${TESSERA_TEST_PYTHON}
+    ${CMAKE_CURRENT_SOURCE_DIR}/numpy_io_test.py $<TARGET_FILE:io_dump>)
+  set_tests_properties(numpy_io_test PROPERTIES LABELS "cpu;io" TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()

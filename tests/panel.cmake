@@ -1,0 +1,7 @@
+if(TARGET tessera_panel)
+  tessera_test(panel_plan_test LABELS cpu panel LIBRARIES tessera_panel)
+  tessera_test(panel_test LABELS cpu panel LIBRARIES tessera_panel)
+  tessera_test(panel_walk_test LABELS cpu panel LIBRARIES tessera_panel)
+  tessera_test(panel_memory_test LABELS cpu panel LIBRARIES tessera_panel)
+  tessera_test(panel_gpu_test LABELS gpu panel LIBRARIES tessera_panel)
+endif()
