@@ -159,6 +159,17 @@ TEST(PlanTest, RunsManyTimesWithItsOwnWorkspace) {
   }
 }
 
+TEST(PlanTest, ScalarsAreRoundedToTheOperandsType) {
+  // 1e-60 is 0 in FP32, so A (all NaN) must not be read; 1 + 1e-12 is 1.
+  const float a[1] = {std::numeric_limits<float>::quiet_NaN()}, b[1] = {1};
+  float c[1] = {5};
+  GemmOptions options;
+  options.kernel = "cpu.naive";
+  const Plan plan(description(1, 1, 1), options);
+  plan.run(1e-60, a, b, 1 + 1e-12, c);
+  EXPECT_EQ(c[0], 5.0f);
+}
+
 TEST(PlanTest, PromisedAlignmentIsChecked) {
   GemmDesc d = description(4, 4, 4);
   d.a.alignment = 64;
