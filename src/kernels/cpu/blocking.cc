@@ -26,10 +26,8 @@ double multiply_adds(const Problem& p) {
 
 // From the innermost loop outwards (s is the element's size, MR x NR the register tile):
 //
-//   kc  L1  A strip of MR rows of A (MR * kc * s) is read again for every panel of B that passes
-//   by;
-//           it takes at most half of L1, the passing panel and C have the rest. Deeper blocks mean
-//           fewer passes over C.
+//   kc  L1  A strip of MR rows of A (MR * kc * s) is read again for every panel of B: at most half
+//           of L1, the passing panel and C have the rest. Deeper blocks pass over C less often.
 //   nc  L2  The panels of B (kc * nc * s) are read again for every strip of A: half of L2, so that
 //           strips and C pass by without pushing them out.
 //   mc  L3  The strips of A (mc * kc * s) are read again for every block of B: half of this core's
