@@ -76,7 +76,10 @@ std::string option_hint(const CLI::App& app, const std::string& message) {
 }
 
 int parse_failure(const CLI::App& app, const std::string& verb, const CLI::ParseError& error) {
-  const std::string message = one_line(error.what());
+  std::string message = one_line(error.what());
+  // Later versions of CLI11 say the verb themselves.
+  const std::string prefix = app.get_name() + ": ";
+  if (message.rfind(prefix, 0) == 0) message.erase(0, prefix.size());
   const bool unexpected = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
   return fail(
       verb, kUsage,
