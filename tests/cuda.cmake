@@ -1,9 +1,8 @@
-# What is special to CUDA. cuda_test needs no GPU; the others exit with 77, which ctest shows as
-# skipped, where there is none.
+# What is special to CUDA. cuda_test needs no GPU.
 if(TESSERA_WITH_CUDA)
   tessera_test(cuda_test LABELS cuda LIBRARIES CUDA::cudart_static)
-  foreach(name IN ITEMS cuda_device_test cuda_kernels_test)
-    tessera_test(${name} LABELS gpu LIBRARIES CUDA::cudart_static)
-    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
-  endforeach()
+  tessera_test(cuda_backend_test LABELS gpu LIBRARIES CUDA::cudart_static NEEDS_GPU)
+  if(TARGET cuda_backend_test)
+    target_sources(cuda_backend_test PRIVATE cuda_kernels_test.cc)
+  endif()
 endif()

@@ -271,5 +271,3 @@ TEST(CudaLimits, MoreBatchMembersThanGridZTakes) {
 
 }  // namespace
 }  // namespace tessera
-
-int main(int argc, char** argv) { return tessera::run_gpu_tests(argc, argv); }

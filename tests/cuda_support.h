@@ -1,11 +1,10 @@
-// What the tests on a GPU share: device arrays, the list of kernels, skipping where there is none.
+// What the tests on a GPU share: device arrays, exact data, the list of kernels.
 #pragma once
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -83,23 +82,6 @@ std::string error_of(ErrorCode code, Call&& call) {
   }
   ADD_FAILURE() << "no error";
   return "";
-}
-
-/// main of a test executable that needs a GPU. Returns 77 (skipped) without one.
-inline int run_gpu_tests(int argc, char** argv) {
-  struct NeedsDevice : testing::Environment {
-    void SetUp() override {
-      if (cuda_devices().empty()) GTEST_SKIP() << cuda_unavailable_reason();
-    }
-  };
-  testing::InitGoogleTest(&argc, argv);
-  testing::AddGlobalTestEnvironment(new NeedsDevice);
-  const int result = RUN_ALL_TESTS();
-  if (result == 0 && cuda_devices().empty()) {
-    std::printf("skipped: %s\n", cuda_unavailable_reason().c_str());
-    return 77;
-  }
-  return result;
 }
 
 }  // namespace tessera

@@ -14,6 +14,9 @@
 namespace tessera {
 namespace {
 
+// The same answers on a machine with a GPU: hide it before the first CUDA call.
+[[maybe_unused]] const int kHidden = setenv("CUDA_VISIBLE_DEVICES", "", 1);
+
 std::vector<const Kernel*> cuda_kernels() {
   std::vector<const Kernel*> out;
   for (const Kernel& kernel : registry().kernels()) {
@@ -226,10 +229,3 @@ TEST(Grid, PartsCoverTheProblemWithinTheLaunchLimits) {
 
 }  // namespace
 }  // namespace tessera
-
-int main(int argc, char** argv) {
-  // The same answers on a machine with a GPU: hide it before the first CUDA call.
-  setenv("CUDA_VISIBLE_DEVICES", "", 1);
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

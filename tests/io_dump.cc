@@ -1,6 +1,6 @@
 // A window on src/io for tests in other languages.
-//   io_dump show SPEC                prints dtype, shape, rows, cols, layout, then each row as C99
-//                                    hexadecimal floats
+//   io_dump show SPEC...             prints, for each, dtype, shape, rows, cols, layout, and then a
+//                                    line of C99 hexadecimal floats for each row
 //   io_dump copy SPEC OUTPUT DTYPE   writes the matrix to OUTPUT as DTYPE
 #include <fmt/format.h>
 
@@ -50,12 +50,12 @@ void copy(const std::string& spec, const std::string& output, const std::string&
 int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + 1, argv + argc);
   try {
-    if (args.size() == 2 && args[0] == "show") {
-      show(args[1]);
+    if (args.size() >= 2 && args[0] == "show") {
+      for (std::size_t i = 1; i < args.size(); ++i) show(args[i]);
     } else if (args.size() == 4 && args[0] == "copy") {
       copy(args[1], args[2], args[3]);
     } else {
-      std::fprintf(stderr, "usage: io_dump show SPEC | io_dump copy SPEC OUTPUT DTYPE\n");
+      std::fprintf(stderr, "usage: io_dump show SPEC... | io_dump copy SPEC OUTPUT DTYPE\n");
       return 2;
     }
   } catch (const std::exception& error) {

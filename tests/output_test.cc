@@ -1,4 +1,5 @@
 // Outputs: their bytes, and that nothing but a finished file ever appears under the target's name.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -380,7 +381,7 @@ TEST(Output, CommitAfterRemovalIsAnError) {
     std::vector<std::unique_ptr<OutputMatrix>> many;
     for (int i = 0; i < 64; ++i) {
       many.push_back(
-          std::make_unique<OutputMatrix>(dir.file("m" + std::to_string(i)), DType::kF32, 1, 1));
+          std::make_unique<OutputMatrix>(dir.file(fmt::format("m{}", i)), DType::kF32, 1, 1));
     }
     expect_in(refusal(dir.file("m64")), {"m64", "64 outputs"});
     if (round == 1) remove_temporaries();

@@ -23,12 +23,15 @@
 
 namespace tessera::panel {
 
-/// A directory that goes away with the process that made it.
+/// A directory that goes away with the process that made it; in memory where that is possible, as
+/// nothing here is about disks.
 class TempDir {
  public:
   TempDir() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "tessera-panel-XXXXXX").string();
+    const std::filesystem::path shared = "/dev/shm";
+    const auto parent =
+        access(shared.c_str(), W_OK) == 0 ? shared : std::filesystem::temp_directory_path();
+    std::string pattern = (parent / "tessera-panel-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp " + pattern);
     path_ = pattern;
   }

@@ -212,7 +212,7 @@ TEST(Safetensors, OtherTypesAreRefusedByNameAndTheRestStaysUsable) {
 
 TEST(Safetensors, UnalignedDataIsReadButNotUsedInPlace) {
   for (const std::size_t pad : {0u, 1u, 2u, 3u}) {
-    std::string header = "{" + entry("w", "F32", "[2]", "[0,8]") + "}";
+    std::string header = fmt::format("{{{}}}", entry("w", "F32", "[2]", "[0,8]"));
     header += std::string(64 - header.size() % 8 + pad, ' ');
     const TempDir dir;
     const FileMatrix m = open_matrix(dir.write("x", safetensors(header, bytes_of<float>({1, -2}))));

@@ -49,16 +49,16 @@ struct MatrixView {
         space(other.space) {}
 };
 
-/// A densely packed row-major view (ld = cols).
+/// A densely packed row-major view (ld = cols, at least 1).
 template <class T>
 MatrixView<T> row_major(T* data, std::int64_t rows, std::int64_t cols, Space space = Space::kHost) {
-  return {data, rows, cols, cols, Layout::kRowMajor, space};
+  return {data, rows, cols, cols > 0 ? cols : 1, Layout::kRowMajor, space};
 }
 
-/// A densely packed column-major view (ld = rows).
+/// A densely packed column-major view (ld = rows, at least 1).
 template <class T>
 MatrixView<T> col_major(T* data, std::int64_t rows, std::int64_t cols, Space space = Space::kHost) {
-  return {data, rows, cols, rows, Layout::kColMajor, space};
+  return {data, rows, cols, rows > 0 ? rows : 1, Layout::kColMajor, space};
 }
 
 }  // namespace tessera

@@ -17,6 +17,9 @@ inline Kernel describe_kernel(const char* stem, const char* family, DType dtype,
   kernel.summary = summary;
   kernel.arch = "any CUDA GPU that the build has code for";
   kernel.limits = "none";
+  kernel.tile_m = cost.tile_m;
+  kernel.tile_n = cost.tile_n;
+  kernel.tile_k = cost.tile_k;
   kernel.alignment_bytes = static_cast<int>(size_of(dtype));
   kernel.can_implement = [](const Problem&, const DeviceInfo&) {
     return std::optional<Rejection>{};

@@ -32,7 +32,7 @@ std::vector<std::string> near_names(std::string_view wanted, const std::vector<s
                                     std::size_t most) {
   std::vector<std::pair<std::size_t, const std::string*>> found;
   if (wanted.size() > kLongestName) return {};
-  const std::size_t limit = std::max<std::size_t>(2, wanted.size() / 3);
+  const std::size_t limit = std::max<std::size_t>(1, wanted.size() / 3);
   for (const std::string& name : names) {
     if (name.size() > kLongestName) continue;
     const std::size_t gap =

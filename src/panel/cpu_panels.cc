@@ -27,6 +27,10 @@ namespace {
 using std::int64_t;
 
 constexpr int64_t kConversionBytes = 32 << 20;
+// The promise is 64 MiB beside A, B and C. This is for buffers and workspace; what is left is a
+// window and the process itself. Many threads leave less than kConversionBytes.
+constexpr int64_t kBesideFilesBytes = 52 << 20;
+constexpr int64_t kLeastConversionBytes = 4 << 20;
 // About half a second at 50 GFLOP/s: how often progress is shown and an interrupt is heard.
 constexpr double kMaxMultiplyAdds = 12.5e9;
 constexpr int64_t kSmallestBudgetBytes = 4 << 20;
@@ -102,13 +106,15 @@ int64_t smallest_budget(const PanelJob& job, const PanelRequest& r, const std::s
                                             kReserveBytes + workspace_bytes(job, r, shape, kernel));
 }
 
-/// Panels for a budget that does not hold everything. The workspace depends on the shape and the
-/// shape on what the workspace leaves, so this tries again with what the last shape needed.
-CpuPlan plan_bounded(const PanelJob& job, const std::string& kernel) {
+/// Panels for a budget that does not hold everything. Each thread needs workspace of its own, more
+/// for larger panels: all threads are tried first, then fewer, each time with less for panels.
+CpuPlan plan_bounded(PanelJob& job, const std::string& kernel) {
   const int64_t budget = job.options->memory_bytes;
   CpuPlan plan;
   plan.bounded = true;
   plan.request = describe(job, false);
+  const int most_threads = resolve_threads(job.threads);
+  job.threads = 1;
   const int64_t smallest = smallest_budget(job, plan.request, kernel);
   if (budget < smallest) {
     throw Error(ErrorCode::kOutOfMemory,
@@ -118,17 +124,18 @@ CpuPlan plan_bounded(const PanelJob& job, const std::string& kernel) {
   }
   plan.window_bytes = std::clamp(budget / 8, kSmallestWindowBytes, kLargestWindowBytes);
   const PanelShape floor = smallest_shape(plan.request);
-  int64_t workspace = workspace_bytes(job, plan.request, floor, kernel);
-  constexpr int kAttempts = 4;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    plan.request.budget_bytes = budget - kReserveBytes - plan.window_bytes - workspace;
-    if (plan.request.budget_bytes < bytes_held(plan.request, floor)) break;
-    plan.shape = plan_panels(plan.request).shape;
-    plan.buffer_bytes = bytes_held(plan.request, plan.shape);
-    const int64_t needed = workspace_bytes(job, plan.request, plan.shape, kernel);
-    if (plan.buffer_bytes + needed <= plan.request.budget_bytes + workspace) return plan;
-    workspace = needed;
+  const int64_t available = budget - kReserveBytes - plan.window_bytes;
+  for (job.threads = most_threads; job.threads >= 1; job.threads /= 2) {
+    for (const int64_t quarters : {3, 2, 1}) {
+      plan.request.budget_bytes = available / 4 * quarters;
+      if (plan.request.budget_bytes < bytes_held(plan.request, floor)) break;
+      plan.shape = plan_panels(plan.request).shape;
+      plan.buffer_bytes = bytes_held(plan.request, plan.shape);
+      const int64_t workspace = workspace_bytes(job, plan.request, plan.shape, kernel);
+      if (plan.buffer_bytes + workspace <= available) return plan;
+    }
   }
+  job.threads = 1;
   plan.window_bytes = kSmallestWindowBytes;
   plan.shape = floor;
   plan.buffer_bytes = bytes_held(plan.request, floor);
@@ -142,7 +149,8 @@ Plan whole_plan(const PanelJob& job, const PanelRequest& r) {
   return plan_for(job, r, whole, {0, 0, 0, job.m, job.n, job.k, true, true}, "");
 }
 
-CpuPlan make_plan(const PanelJob& job, const std::string& kernel) {
+/// May lower the number of threads.
+CpuPlan make_plan(PanelJob& job, const std::string& kernel) {
   CpuPlan plan;
   plan.request = describe(job, true);
   if (job.forced) {
@@ -150,7 +158,9 @@ CpuPlan make_plan(const PanelJob& job, const std::string& kernel) {
     plan.buffer_bytes = bytes_held(plan.request, plan.shape);
     return plan;
   }
-  plan.request.budget_bytes = kConversionBytes;
+  const int64_t workspace = workspace_bytes(job, plan.request, {job.m, job.n, job.k}, kernel);
+  plan.request.budget_bytes =
+      std::clamp(kBesideFilesBytes - workspace, kLeastConversionBytes, kConversionBytes);
   plan.shape = plan_panels(plan.request).shape;
   plan.buffer_bytes = bytes_held(plan.request, plan.shape);
   if (job.options->memory_bytes == 0) return plan;
@@ -263,7 +273,8 @@ class CpuWalk {
 
 }  // namespace
 
-PanelReport run_cpu(const PanelJob& job) {
+PanelReport run_cpu(const PanelJob& given) {
+  PanelJob job = given;
   const Plan whole = whole_plan(job, describe(job, true));
   const CpuPlan plan = make_plan(job, whole.kernel());
   PanelReport report = job.options->compute == DType::kF32

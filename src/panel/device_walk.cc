@@ -96,6 +96,7 @@ DevicePlan plan_device(const PanelJob& job, PanelDevice& device) {
   constexpr int kAttempts = 3;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const PanelRequest request = describe(job, budget - plan.workspace_bytes);
+    if (request.budget_bytes < bytes_held(request, smallest_shape(request))) break;
     plan = with_kernel(job, device.space(), request, plan_panels(request).shape);
     if (plan.buffer_bytes + plan.workspace_bytes <= budget) return plan;
   }

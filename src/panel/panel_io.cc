@@ -17,6 +17,9 @@ using std::int64_t;
 // part of a run may make this much more resident, half on either side.
 constexpr int64_t kAroundBytes = 128 << 10;
 
+// Fewer are widened sooner than a second thread wakes.
+constexpr int64_t kElementsPerThread = 64 << 10;
+
 /// Runs (rows of a row-major file, columns of a column-major one) whose parts of `part_bytes` stay
 /// within the window.
 int64_t runs_per_window(int64_t part_bytes, int64_t run_bytes, int64_t window_bytes) {
@@ -57,7 +60,8 @@ void load_part(const io::FileMatrix& file, const Block& block, T* out, int64_t l
   const int64_t count = runs_per_window(length * size, file.ld() * size, transfer.window_bytes);
   for (int64_t start = 0; start < runs; start += count) {
     const int64_t window = std::min(count, runs - start);
-    const int64_t tasks = std::min<int64_t>(transfer.threads, window);
+    const int64_t worthwhile = 1 + window * length / kElementsPerThread;
+    const int64_t tasks = std::min<int64_t>({transfer.threads, window, worthwhile});
     parallel_for(transfer.threads, tasks, [&](int64_t task, int) {
       const int64_t from = start + window * task / tasks;
       const int64_t part = start + window * (task + 1) / tasks - from;

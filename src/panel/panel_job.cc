@@ -73,6 +73,7 @@ PanelJob make_job(Op op_a, Op op_b, double alpha, const io::FileMatrix& a, const
   job.b = as_row_major(b, op_b);
   job.out = &out;
   job.options = &options;
+  job.threads = options.gemm.threads;
   return job;
 }
 
@@ -139,6 +140,7 @@ Plan plan_step(const PanelJob& job, Space space, const PanelStep& step, Placemen
   desc.b = describe(b_block(job, step), b);
   desc.c = describe(Block{step.i, step.j, step.m, step.n}, c);
   GemmOptions options = job.options->gemm;
+  options.threads = job.threads;
   if (!kernel.empty()) {
     options.kernel = kernel;
     try {

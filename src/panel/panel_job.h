@@ -28,6 +28,7 @@ struct PanelJob {
   const io::FileMatrix* c0 = nullptr;  ///< null when beta == 0
   io::OutputMatrix* out = nullptr;
   const PanelOptions* options = nullptr;
+  int threads = 0;                   ///< of products on the CPU; as GemmOptions::threads
   std::optional<PanelShape> forced;  ///< instead of planning (tests)
 
   std::int64_t element_bytes() const {

@@ -100,6 +100,24 @@ void AddProduct(std::int64_t rows, std::int64_t inner, std::int64_t cols, const 
   }
 }
 
+void RoundToF32(std::int64_t rows, std::int64_t cols, double* block, std::int64_t ld) {
+  const Tag d;
+  const hn::Rebind<float, Tag> narrow;
+  const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  // Halfway from the largest float to the next power of two: what rounds to infinity. Highway's
+  // scalar conversion saturates instead.
+  const Vec limit = hn::Set(d, 0x1.ffffffp127), infinity = hn::Inf(d);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < cols; j += lanes) {
+      const Vec x = hn::LoadU(d, block + i * ld + j);
+      const Vec rounded = hn::PromoteTo(d, hn::DemoteTo(narrow, x));
+      const auto overflows = hn::Ge(hn::Abs(x), limit);
+      hn::StoreU(hn::IfThenElse(overflows, hn::CopySign(infinity, x), rounded), d,
+                 block + i * ld + j);
+    }
+  }
+}
+
 void AddRowSquares(std::int64_t rows, std::int64_t cols, const double* block, std::int64_t ld,
                    double* out) {
   const Tag d;
@@ -142,6 +160,7 @@ HWY_AFTER_NAMESPACE();
 namespace tessera::verify_detail {
 
 HWY_EXPORT(AddProduct);
+HWY_EXPORT(RoundToF32);
 HWY_EXPORT(AddRowSquares);
 HWY_EXPORT(AddColSquares);
 
@@ -150,6 +169,10 @@ void add_product(std::int64_t rows, std::int64_t inner, std::int64_t cols, const
                  double* acc, std::int64_t ld_acc) {
   HWY_DYNAMIC_DISPATCH(AddProduct)
   (rows, inner, cols, l, l_row, l_inner, r, ldr, acc, ld_acc);
+}
+
+void round_to_f32(std::int64_t rows, std::int64_t cols, double* block, std::int64_t ld) {
+  HWY_DYNAMIC_DISPATCH(RoundToF32)(rows, cols, block, ld);
 }
 
 void add_row_squares(std::int64_t rows, std::int64_t cols, const double* block, std::int64_t ld,

@@ -1,4 +1,5 @@
-// The FP64 inner loops of the check: a small product and sums of squares over blocks in cache.
+// The FP64 inner loops of the check: a small product, sums of squares, rounding, over
+// blocks in cache.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,10 @@ namespace tessera::verify_detail {
 void add_product(std::int64_t rows, std::int64_t inner, std::int64_t cols, const double* l,
                  std::int64_t l_row, std::int64_t l_inner, const double* r, std::int64_t ldr,
                  double* acc, std::int64_t ld_acc);
+
+/// Rounds every element to the nearest binary32 number, in place, as a conversion to float does;
+/// cols is a multiple of 8.
+void round_to_f32(std::int64_t rows, std::int64_t cols, double* block, std::int64_t ld);
 
 /// out[i] += sum over j of block[i * ld + j]^2; cols is a multiple of 8.
 void add_row_squares(std::int64_t rows, std::int64_t cols, const double* block, std::int64_t ld,

@@ -4,6 +4,7 @@
 
 #include "core/threads.h"
 #include "tessera/error.h"
+#include "verify/block_product.h"
 
 namespace tessera::verify_detail {
 namespace {
@@ -15,20 +16,11 @@ void pad_columns(std::int64_t rows, std::int64_t cols, double* out, std::int64_t
   }
 }
 
-void narrow_to_f32(std::int64_t rows, std::int64_t cols, double* out, std::int64_t ld) {
-  for (std::int64_t i = 0; i < rows; ++i) {
-    double* row = out + i * ld;
-    for (std::int64_t j = 0; j < cols; ++j) {
-      row[j] = static_cast<double>(static_cast<float>(row[j]));
-    }
-  }
-}
-
 void read_block(const MatrixSource& source, bool narrow, std::int64_t row, std::int64_t col,
                 std::int64_t rows, std::int64_t cols, double* out, std::int64_t ld) {
   source.read(row, col, rows, cols, out, ld);
-  if (narrow) narrow_to_f32(rows, cols, out, ld);
   pad_columns(rows, cols, out, ld);
+  if (narrow) round_to_f32(rows, round_up(cols, 8), out, ld);
 }
 
 }  // namespace

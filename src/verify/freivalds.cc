@@ -41,6 +41,12 @@ struct Row {
   bool usable = false;     ///< all of the above finite
 };
 
+// The norm of `count` numbers from the sum of their squares, not below the true one: each square
+// may have lost a subnormal to underflow, and the sum its last bits.
+double norm(double squares, double count) {
+  return std::sqrt(squares + count * 0x1p-1074) * (1 + growth(count + 2, 0x1p-53));
+}
+
 struct Scratch {
   std::vector<double> block, signs, z, c, c0;
 };
@@ -179,8 +185,9 @@ class Screen {
       }
     }
     if (any) skip_ = std::move(skip);
-    b_norm_ = std::sqrt(total);
-    b_column_norm_ = std::sqrt(largest);
+    const double k = static_cast<double>(check_.k);
+    b_norm_ = norm(total, k * static_cast<double>(check_.n));
+    b_column_norm_ = norm(largest, k);
     return any;
   }
 
@@ -264,16 +271,16 @@ class Screen {
   void weigh(double a_squares, double c_squares, double c0_squares, Row& row) const {
     const double n = static_cast<double>(check_.n), k = static_cast<double>(check_.k);
     const ErrorModel& model = check_.model;
-    const double a_norm = std::abs(check_.alpha) * std::sqrt(a_squares);
-    const double c_norm = std::sqrt(c_squares);
-    const double c0_norm = std::abs(check_.beta) * std::sqrt(c0_squares);
+    const double a_norm = std::abs(check_.alpha) * norm(a_squares, k);
+    const double c_norm = norm(c_squares, n);
+    const double c0_norm = std::abs(check_.beta) * norm(c0_squares, n);
     const double all = a_norm * b_norm_ + c0_norm;
     constexpr double kU64 = 0x1p-53;
     row.weight = model.roundoff() * std::sqrt(k + 1) * all + model.storage_roundoff() * c_norm +
                  kU64 * std::sqrt(n + k) * (c_norm + all) + std::sqrt(n) * model.underflow();
     row.fp64_error = growth(n + k + 16, kU64) * std::sqrt(n) * (c_norm + all) +
                      (std::abs(check_.alpha) * k + 4) * 0x1p-1074;
-    const double magnitude = (a_norm * b_column_norm_ + c0_norm) * (1 + growth(n + k + 16, kU64));
+    const double magnitude = a_norm * b_column_norm_ + c0_norm;
     row.bound = model.bound(magnitude, magnitude) + model.reference_error(magnitude);
   }
 

@@ -41,14 +41,15 @@ namespace tessera {
 namespace HWY_NAMESPACE {
 
 /// The register tile: kRows x kVectors accumulators, kVectors vectors of B and a broadcast element
-/// of A fill the register file (32 registers with AVX-512 and NEON, else 16).
+/// of A must fit the register file: 32 registers with AVX-512, 32 with NEON (where compilers keep
+/// the kRows elements of A in registers too), else 16.
 template <class T>
 struct Tile {
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
   static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
   static constexpr int kVectors = HWY_ARCH_ARM ? 3 : 2;
-  static constexpr int kRows = kLanes * sizeof(T) == 64 ? 14 : HWY_ARCH_ARM ? 8 : 6;
+  static constexpr int kRows = kLanes * sizeof(T) == 64 ? 14 : 6;
   static constexpr int kCols = kLanes * kVectors;
   static_assert(kRows <= kMaxTileRows && kCols * sizeof(T) <= kMaxTileRowBytes);
   static_assert(kRows % 2 == 0);

@@ -292,5 +292,3 @@ TEST(Solve, IsTheProductInTheOrderMKN) {
 
 }  // namespace
 }  // namespace tessera
-
-int main(int argc, char** argv) { return tessera::run_gpu_tests(argc, argv); }

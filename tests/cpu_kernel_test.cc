@@ -1,0 +1,409 @@
+// The CPU kernels on every instruction set: right values, nothing touched outside the operands.
+#include <gtest/gtest.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/simd_targets.h"
+#include "tessera/gemm.h"
+#include "tessera/kernel.h"
+#include "tessera/plan.h"
+
+namespace tessera {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Memory whose end (or beginning) is flush with a page that cannot be accessed.
+class GuardedBytes {
+ public:
+  GuardedBytes(std::size_t bytes, bool at_end) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t inside = (bytes + page - 1) / page * page;
+    total_ = inside + 2 * page;
+    void* p = mmap(nullptr, total_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) throw std::bad_alloc();
+    base_ = static_cast<std::byte*>(p);
+    if (inside > 0 && mprotect(base_ + page, inside, PROT_READ | PROT_WRITE) != 0) {
+      throw std::bad_alloc();
+    }
+    data_ = base_ + page + (at_end ? inside - bytes : 0);
+  }
+  ~GuardedBytes() { munmap(base_, total_); }
+  GuardedBytes(const GuardedBytes&) = delete;
+  GuardedBytes& operator=(const GuardedBytes&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  std::byte* base_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t total_ = 0;
+};
+
+/// rows x cols elements, `pad` elements of NaN between rows, guard pages around.
+template <class T>
+struct Operand {
+  std::int64_t rows, cols, ld;
+  GuardedBytes memory;
+  T* data;
+
+  Operand(std::int64_t rows_, std::int64_t cols_, std::int64_t pad, bool at_end, unsigned seed)
+      : rows(rows_),
+        cols(cols_),
+        ld(cols_ + pad),
+        memory(static_cast<std::size_t>(count()) * sizeof(T), at_end),
+        data(static_cast<T*>(memory.data())) {
+    std::mt19937 engine(seed);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::fill(data, data + count(), static_cast<T>(kNaN));
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < cols; ++j) data[i * ld + j] = static_cast<T>(uniform(engine));
+    }
+  }
+  std::int64_t count() const { return (rows - 1) * ld + cols; }
+  std::vector<T> copy() const { return std::vector<T>(data, data + count()); }
+};
+
+/// A product in canonical form and how it is laid out.
+struct Shape {
+  std::int64_t m, n, k;
+  bool trans_a = false, trans_b = false;
+  double alpha = 1, beta = 0;
+  std::int64_t pad = 0;
+  bool at_end = true;
+};
+
+std::string describe(const Shape& s) {
+  return "m=" + std::to_string(s.m) + " n=" + std::to_string(s.n) + " k=" + std::to_string(s.k) +
+         (s.trans_a ? " T" : " N") + (s.trans_b ? "T" : "N") + " alpha=" + std::to_string(s.alpha) +
+         " beta=" + std::to_string(s.beta) + " pad=" + std::to_string(s.pad) +
+         (s.at_end ? " at end" : " at begin");
+}
+
+const Kernel& find_kernel(const std::string& stem, DType dtype) {
+  for (const Kernel& kernel : registry().kernels()) {
+    if (kernel.stem == stem && kernel.id.dtype == dtype) return kernel;
+  }
+  throw std::runtime_error("no kernel " + stem);
+}
+
+/// A device whose caches are so small that small products already need many blocks.
+DeviceInfo small_caches() {
+  DeviceInfo device = cpu_device();
+  device.l1_bytes = 4 << 10;
+  device.l2_bytes = 24 << 10;
+  device.l3_bytes = 0;
+  return device;
+}
+
+/// Runs a kernel with a workspace of exactly the size it asks for, guarded.
+void launch(const Kernel& kernel, const Problem& p, const Operands& operands,
+            const DeviceInfo& device, int threads) {
+  ASSERT_FALSE(kernel.can_implement(p, device).has_value());
+  const std::size_t bytes = kernel.workspace_bytes ? kernel.workspace_bytes(p, device, threads) : 0;
+  ASSERT_EQ(bytes % 256, 0U);
+  const GuardedBytes workspace(bytes, true);
+  if (bytes > 0) std::memset(workspace.data(), 0xFF, bytes);  // NaN in either type
+  kernel.launch(p, operands, {device, threads, nullptr, workspace.data(), bytes});
+}
+
+/// Every element within |err| <= g u (|alpha| |A||B| + |beta C0|), g counting the roundings: one a
+/// step of the sum, and three a depth block (of at least 64 steps) for alpha, beta and the merge.
+/// Padding of C and all of A and B keep their bits.
+template <class T>
+void check(const Kernel& kernel, const Shape& s, const DeviceInfo& device, int threads) {
+  SCOPED_TRACE(kernel.name + ' ' + device.simd + ' ' + describe(s));
+  Operand<T> a(s.trans_a ? s.k : s.m, s.trans_a ? s.m : s.k, s.pad, s.at_end, 11);
+  Operand<T> b(s.trans_b ? s.n : s.k, s.trans_b ? s.k : s.n, 2 * s.pad, s.at_end, 22);
+  Operand<T> c(s.m, s.n, 3 * s.pad, s.at_end, 33);
+  if (s.beta == 0) std::fill(c.data, c.data + c.count(), static_cast<T>(kNaN));
+  const std::vector<T> a0 = a.copy(), b0 = b.copy(), c0 = c.copy();
+
+  Problem p;
+  p.dtype = DTypeOf<T>::value;
+  p.m = s.m;
+  p.n = s.n;
+  p.k = s.k;
+  p.trans_a = s.trans_a;
+  p.trans_b = s.trans_b;
+  p.lda = a.ld;
+  p.ldb = b.ld;
+  p.ldc = c.ld;
+  p.align_a = p.align_b = p.align_c = sizeof(T);
+  launch(kernel, p, {s.alpha, s.beta, a.data, b.data, c.data}, device, threads);
+
+  const double u = unit_roundoff(Precision::kNative, p.dtype);
+  const double k = static_cast<double>(s.k);
+  const double g = k + 3 * std::ceil(k / 64) + 3;
+  for (std::int64_t i = 0; i < s.m; ++i) {
+    for (std::int64_t j = 0; j < s.n; ++j) {
+      long double sum = 0, magnitude = 0;
+      for (std::int64_t q = 0; q < s.k; ++q) {
+        const long double x = s.trans_a ? a.data[q * a.ld + i] : a.data[i * a.ld + q];
+        const long double y = s.trans_b ? b.data[j * b.ld + q] : b.data[q * b.ld + j];
+        sum += x * y;
+        magnitude += std::fabs(x * y);
+      }
+      sum *= s.alpha;
+      magnitude *= std::fabs(s.alpha);
+      if (s.beta != 0) {
+        const long double old = c0[static_cast<std::size_t>(i * c.ld + j)];
+        sum += s.beta * old;
+        magnitude += std::fabs(s.beta * old);
+      }
+      const long double error = std::fabs(c.data[i * c.ld + j] - sum);
+      ASSERT_TRUE(error <= g * u * magnitude)
+          << "C(" << i << ", " << j << ") = " << c.data[i * c.ld + j] << ", expected "
+          << static_cast<double>(sum) << ", bound " << static_cast<double>(g * u * magnitude);
+      c.data[i * c.ld + j] = c0[static_cast<std::size_t>(i * c.ld + j)];
+    }
+  }
+  EXPECT_EQ(std::memcmp(c.data, c0.data(), c0.size() * sizeof(T)), 0) << "padding of C written";
+  EXPECT_EQ(std::memcmp(a.data, a0.data(), a0.size() * sizeof(T)), 0) << "A written";
+  EXPECT_EQ(std::memcmp(b.data, b0.data(), b0.size() * sizeof(T)), 0) << "B written";
+}
+
+/// Shapes around the register tiles (14 x 32, 14 x 16, 6 x 16, 6 x 8, 6 x 12, 6 x 2) and the depth
+/// blocks, with all four ops, both kinds of beta, packed and padded.
+std::vector<Shape> shapes() {
+  std::vector<Shape> out;
+  const std::int64_t sizes[][3] = {
+      {1, 1, 1},    {2, 3, 4},    {5, 7, 3},    {6, 16, 8},    {7, 17, 9},     {8, 12, 16},
+      {13, 31, 15}, {14, 32, 16}, {15, 33, 17}, {29, 65, 63},  {35, 79, 19},   {3, 3, 431},
+      {1, 257, 3},  {257, 1, 5},  {1, 40, 129}, {17, 100, 70}, {100, 100, 100}};
+  int number = 0;
+  for (const auto& [m, n, k] : sizes) {
+    for (int ops = 0; ops < 4; ++ops, ++number) {
+      Shape s{m, n, k, (ops & 1) != 0, (ops & 2) != 0};
+      s.alpha = number % 3 == 0 ? 1 : -0.75;
+      s.beta = number % 2 == 0 ? 0 : 1.5;
+      s.pad = number % 5 < 2 ? 0 : number % 5;
+      s.at_end = number % 7 != 0;
+      out.push_back(s);
+    }
+  }
+  return out;
+}
+
+/// Restores the best instruction set when a test ends.
+class EverySimd : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { force_simd_target(GetParam()); }
+  void TearDown() override { force_simd_target(""); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Cpu, EverySimd, testing::ValuesIn(simd_target_names()),
+                         [](const auto& target) { return target.param; });
+
+// K4, K3: guard pages stand right after (or before) every operand.
+TEST_P(EverySimd, WithinBoundF32) {
+  for (const Shape& s : shapes()) {
+    check<float>(find_kernel("c02_blocked", DType::kF32), s, cpu_device(), 1);
+    check<float>(find_kernel("c02_blocked", DType::kF32), s, small_caches(), 3);
+  }
+}
+
+TEST_P(EverySimd, WithinBoundF64) {
+  for (const Shape& s : shapes()) {
+    check<double>(find_kernel("c02_blocked", DType::kF64), s, cpu_device(), 1);
+    check<double>(find_kernel("c02_blocked", DType::kF64), s, small_caches(), 3);
+  }
+}
+
+// Several blocks in every direction, and regions for several threads.
+TEST_P(EverySimd, ManyBlocks) {
+  for (int ops = 0; ops < 4; ++ops) {
+    const Shape s{203, 211, 199, (ops & 1) != 0, (ops & 2) != 0, 2, ops == 1 ? 0 : -1.0, 1, true};
+    check<float>(find_kernel("c02_blocked", DType::kF32), s, small_caches(), 5);
+    check<double>(find_kernel("c02_blocked", DType::kF64), s, small_caches(), 5);
+  }
+  const Shape deep{9, 40, 1100, false, false, 1, 0.5, 0, true};  // depth blocks of the real caches
+  check<float>(find_kernel("c02_blocked", DType::kF32), deep, cpu_device(), 1);
+  check<double>(find_kernel("c02_blocked", DType::kF64), deep, cpu_device(), 1);
+}
+
+// K3: what lies beside an operand, or was left by an earlier call, does not enter the result.
+TEST_P(EverySimd, NeighboursAndLeftoversStayOut) {
+  GemmOptions options;
+  options.kernel = "c02_blocked";
+  const std::vector<float> poison(64 * 64, std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> dump(64 * 64);
+  for (int round = 0; round < 2; ++round) {
+    float a[8] = {1, 2, 3, 4}, b[8] = {5, 6, 7, 8}, c[8] = {};
+    for (int i = 4; i < 8; ++i) a[i] = b[i] = c[i] = std::numeric_limits<float>::quiet_NaN();
+    gemm(Op::kN, Op::kT, 1.0F, row_major<const float>(a, 2, 2), row_major<const float>(b, 2, 2),
+         0.0F, row_major(c, 2, 2), options);
+    EXPECT_EQ(std::vector<float>(c, c + 4), (std::vector<float>{17, 23, 39, 53}));
+    gemm(Op::kN, Op::kN, 1.0F, row_major(poison.data(), 64, 64), row_major(poison.data(), 64, 64),
+         0.0F, row_major(dump.data(), 64, 64), options);
+    ASSERT_TRUE(std::isnan(dump[0]));
+  }
+}
+
+// The bits of an element do not depend on where it lies in C, nor on what surrounds it.
+TEST_P(EverySimd, SameBitsAtAnyPosition) {
+  const std::int64_t m = 75, n = 131, k = 150;
+  const Operand<float> a(m, k, 0, true, 1), b(k, n, 0, true, 2);
+  GemmOptions options;
+  options.kernel = "c02_blocked";
+  const auto product = [&](std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t cols) {
+    std::vector<float> c(static_cast<std::size_t>(rows * cols), 0.5F);
+    gemm(Op::kN, Op::kN, 0.7F, MatrixView<const float>(a.data + i * a.ld, rows, k, a.ld),
+         MatrixView<const float>(b.data + j, k, cols, b.ld), 0.3F, row_major(c.data(), rows, cols),
+         options);
+    return c;
+  };
+  const std::vector<float> whole = product(0, m, 0, n);
+  for (std::int64_t i : {0, 1, 13, 60}) {
+    for (std::int64_t j : {0, 5, 32, 100}) {
+      for (std::int64_t size : {1, 2, 9, 15}) {
+        const std::vector<float> part = product(i, size, j, 2 * size);
+        for (std::int64_t row = 0; row < size; ++row) {
+          ASSERT_EQ(std::memcmp(&part[static_cast<std::size_t>(row * 2 * size)],
+                                &whole[static_cast<std::size_t>((i + row) * n + j)],
+                                static_cast<std::size_t>(2 * size) * sizeof(float)),
+                    0)
+              << i << ' ' << j << ' ' << size;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EverySimd, Batched) {
+  const std::int64_t m = 9, n = 21, k = 11, batch = 5;
+  std::vector<float> a(static_cast<std::size_t>(batch * m * k)), b(static_cast<std::size_t>(k * n)),
+      c(static_cast<std::size_t>(batch * m * n), -1.0F);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 13) - 6;
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 11) - 5;
+  GemmOptions options;
+  options.kernel = "c02_blocked";
+  options.threads = 3;
+  gemm_strided_batched(Op::kN, Op::kN, 1.0F, row_major<const float>(a.data(), m, k), m * k,
+                       row_major<const float>(b.data(), k, n), 0, 0.0F, row_major(c.data(), m, n),
+                       m * n, batch, options);
+  for (std::int64_t x = 0; x < batch * m; ++x) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      float sum = 0;  // exact: small integers
+      for (std::int64_t q = 0; q < k; ++q) sum += a[x * k + q] * b[q * n + j];
+      ASSERT_EQ(c[static_cast<std::size_t>(x * n + j)], sum) << x << ' ' << j;
+    }
+  }
+}
+
+TEST_P(EverySimd, IsTheOneReported) {
+  EXPECT_EQ(simd_target_name(), GetParam());
+  EXPECT_EQ(cpu_device().simd, GetParam());
+}
+
+TEST(NaiveKernel, WithinBound) {
+  for (const Shape& s : shapes()) {
+    check<float>(find_kernel("c01_naive", DType::kF32), s, cpu_device(), 1);
+    check<double>(find_kernel("c01_naive", DType::kF64), s, cpu_device(), 1);
+  }
+}
+
+TEST(BlockedWorkspace, BoundedWhateverTheProblem) {
+  for (DType dtype : {DType::kF32, DType::kF64}) {
+    const Kernel& kernel = find_kernel("c02_blocked", dtype);
+    for (std::int64_t size : {1, 100, 5000, 100000, 1000000000}) {
+      Problem p;
+      p.dtype = dtype;
+      p.m = size;
+      p.n = size + 1;
+      p.k = size + 2;
+      for (int threads : {1, 2, 3, 16, 17, 64, 256}) {
+        EXPECT_LE(kernel.workspace_bytes(p, cpu_device(), threads), std::size_t{64} << 20);
+      }
+    }
+    Problem tiny;
+    tiny.dtype = dtype;
+    tiny.m = tiny.n = tiny.k = 8;
+    EXPECT_LE(kernel.workspace_bytes(tiny, cpu_device(), 16), std::size_t{16} << 10);
+  }
+}
+
+TEST(BlockedChoice, AutoTakesItForAllButTinyProducts) {
+  for (std::int64_t size : {16, 64, 333, 4096}) {
+    Problem p;
+    p.m = p.n = p.k = p.lda = p.ldb = p.ldc = size;
+    EXPECT_EQ(registry().choose(p, cpu_device()).stem, "c02_blocked") << size;
+  }
+  Problem p;
+  p.m = p.n = p.k = p.lda = p.ldb = p.ldc = 2;
+  EXPECT_EQ(registry().choose(p, cpu_device()).stem, "c01_naive");
+}
+
+TEST(SimdTargets, UnknownNameIsRefusedWithTheRunnableOnes) {
+  const std::string before = simd_target_name();
+  try {
+    force_simd_target("AVX9000");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    const std::string message = error.what();
+    EXPECT_NE(message.find("AVX9000"), std::string::npos) << message;
+    for (const std::string& name : simd_target_names()) {
+      EXPECT_NE(message.find(name), std::string::npos) << message;
+    }
+  }
+  EXPECT_EQ(simd_target_name(), before);
+}
+
+/// Does a target bear the name people give it?
+bool in_group(const std::string& target, const std::string& group) {
+  const auto is = [&](const char* name) { return strcasecmp(group.c_str(), name) == 0; };
+  if (is("scalar")) return target == "SCALAR" || target == "EMU128";
+  if (is("avx512")) return target.rfind("AVX3", 0) == 0;
+  if (is("neon")) return target.rfind("NEON", 0) == 0;
+  return strcasecmp(group.c_str(), target.c_str()) == 0;
+}
+
+TEST(SimdTargets, GroupsInAnyCase) {
+  for (const char* group : {"scalar", "AVX2", "Avx512", "neon"}) {
+    bool runnable = false;
+    for (const std::string& name : simd_target_names()) runnable |= in_group(name, group);
+    if (runnable) {
+      force_simd_target(group);
+      EXPECT_TRUE(in_group(simd_target_name(), group)) << group;
+    } else {
+      EXPECT_THROW(force_simd_target(group), Error) << group;
+    }
+  }
+  force_simd_target("");
+  EXPECT_EQ(simd_target_name(), simd_target_names().front());
+}
+
+// Run with TESSERA_SIMD set by ctest; alone, it has nothing to look at.
+TEST(SimdEnvironment, ForcesOneOrIsRefused) {
+  const char* wanted = std::getenv("TESSERA_SIMD");
+  if (wanted == nullptr) GTEST_SKIP() << "TESSERA_SIMD is not set";
+  const float one = 1;
+  float c = 0;
+  const auto run = [&] {
+    gemm(Op::kN, Op::kN, 2.0F, row_major(&one, 1, 1), row_major(&one, 1, 1), 0.0F,
+         row_major(&c, 1, 1));
+  };
+  bool runnable = false;
+  for (const std::string& name : simd_target_names()) runnable |= in_group(name, wanted);
+  if (!runnable) {
+    EXPECT_THROW(run(), Error);
+    EXPECT_EQ(c, 0);
+    return;
+  }
+  run();
+  EXPECT_EQ(c, 2);
+  EXPECT_TRUE(in_group(simd_target_name(), wanted));
+  EXPECT_EQ(cpu_device().simd, simd_target_name());
+}
+
+}  // namespace
+}  // namespace tessera
