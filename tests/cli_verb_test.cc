@@ -54,9 +54,14 @@ TEST_F(CliVerb, VerifyPassesARightProduct) {
   expect_ok(ran);
   EXPECT_TRUE(contains(ran.out, "PASS")) << ran.out;
   expect_ok(verify({"--method", "full"}));
+  // Large enough for random signs.
+  write_file(path("a.npy"), matrix_npy("<f4", 20, 30, std::vector<float>(600, 2)));
+  write_file(path("b.npy"), matrix_npy("<f4", 30, 25, std::vector<float>(750, 3)));
+  write_file(path("c.npy"), matrix_npy("<i4", 20, 25, std::vector<std::int32_t>(500, 180)));
   const Ran json = verify({"--json", "--seed", "7", "--rounds", "30"});
   const Json report = Json::parse(json.out, nullptr, false);
   EXPECT_EQ(report["check"]["passed"], true) << json.out;
+  EXPECT_EQ(report["check"]["method"], "freivalds");
   EXPECT_EQ(report["check"]["rounds"], 30);
   EXPECT_EQ(report["check"]["seed"], 7);
 }

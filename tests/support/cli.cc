@@ -1,6 +1,7 @@
 #include "support/cli.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -56,7 +57,7 @@ void interrupt(pid_t child, const Limits& limits, std::int64_t before) {
 }
 
 std::string temporary(const char* suffix) {
-  return fs::temp_directory_path() / ("tessera_cli_" + std::to_string(::getpid()) + suffix);
+  return fs::temp_directory_path() / fmt::format("tessera_cli_{}{}", ::getpid(), suffix);
 }
 
 }  // namespace
@@ -83,9 +84,8 @@ Ran run_tessera(const std::vector<std::string>& args, const Limits& limits) {
 
 std::string npy(const std::string& descr, bool fortran, const std::string& shape,
                 const std::string& bytes) {
-  std::string header = "{'descr': '" + descr +
-                       "', 'fortran_order': " + (fortran ? "True" : "False") +
-                       ", 'shape': " + shape + ", }";
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", descr,
+                                   fortran ? "True" : "False", shape);
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
   std::string file("\x93NUMPY\x01\x00", 8);
@@ -115,8 +115,7 @@ std::string read_file(const std::string& path) {
 
 void write_sparse_npy(const std::string& path, const std::string& descr, std::int64_t rows,
                       std::int64_t cols, std::int64_t element_bytes) {
-  const std::string head =
-      npy(descr, false, "(" + std::to_string(rows) + ", " + std::to_string(cols) + ")", "");
+  const std::string head = npy(descr, false, fmt::format("({}, {})", rows, cols), "");
   write_file(path, head);
   fs::resize_file(path, head.size() + static_cast<std::uint64_t>(rows * cols * element_bytes));
 }
@@ -133,10 +132,8 @@ std::vector<T> read_npy(const std::string& path, const std::string& descr, std::
   const std::size_t length = static_cast<unsigned char>(file[8]) +
                              256 * static_cast<std::size_t>(static_cast<unsigned char>(file[9]));
   const std::string header = file.substr(10, length);
-  EXPECT_NE(header.find("'" + descr + "'"), std::string::npos) << header;
-  EXPECT_NE(header.find("(" + std::to_string(rows) + ", " + std::to_string(cols) + ")"),
-            std::string::npos)
-      << header;
+  EXPECT_NE(header.find(fmt::format("'{}'", descr)), std::string::npos) << header;
+  EXPECT_NE(header.find(fmt::format("({}, {})", rows, cols)), std::string::npos) << header;
   EXPECT_NE(header.find("False"), std::string::npos) << header;
   const std::size_t bytes = values.size() * sizeof(T);
   EXPECT_EQ(file.size(), 10 + length + bytes);

@@ -1,6 +1,7 @@
 // Runs the built `tessera` as a program, in a directory of its own, on files written here.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -43,8 +44,7 @@ std::string bytes_of(const std::vector<T>& values) {
 template <class T>
 std::string matrix_npy(const std::string& descr, std::int64_t rows, std::int64_t cols,
                        const std::vector<T>& values, bool fortran = false) {
-  return npy(descr, fortran, "(" + std::to_string(rows) + ", " + std::to_string(cols) + ")",
-             bytes_of(values));
+  return npy(descr, fortran, fmt::format("({}, {})", rows, cols), bytes_of(values));
 }
 
 /// The data of a row-major .npy file that has this descr and shape; fails the test otherwise.

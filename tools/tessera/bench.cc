@@ -203,8 +203,7 @@ Verb add_bench(CLI::App& root) {
       ->check(CLI::IsMember(std::vector<std::string>{"NN", "NT", "TN", "TT"}));
   app->add_option("--kernel", args->kernels, "kernels to time; may be repeated (default: auto)")
       ->type_name("KERNEL")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false);
   add_threads(*app, args->threads);
   app->add_option("--dtype", args->dtype, "element type (default f32)")
       ->check(CLI::IsMember(std::vector<std::string>{"f32", "f64"}));

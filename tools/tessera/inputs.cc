@@ -27,6 +27,20 @@ bool wider_than_f32(DType dtype) {
   }
 }
 
+bool is_floating(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+    case DType::kF32:
+    case DType::kF16:
+    case DType::kBF16:
+    case DType::kF8E4M3:
+    case DType::kF8E5M2:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Precision choose_precision(const ProductArgs& args, const Inputs& in) {
   if (args.precision.empty()) {
     const bool wide = wider_than_f32(in.a.dtype) || wider_than_f32(in.b.dtype) ||
@@ -161,7 +175,8 @@ MatrixSource source_for(const io::FileMatrix& m, DType compute, bool drop_pages)
                                                            std::int64_t rows, std::int64_t cols,
                                                            double* out, std::int64_t ld_out) {
     if (rounds) {
-      // One rounding, from the file's type to f32, exactly as the product reads it.
+      // One rounding, from the file's type to f32, exactly as the product reads it; by way of f64
+      // a 64-bit integer would be rounded twice.
       std::vector<float> line(static_cast<std::size_t>(cols));
       for (std::int64_t i = 0; i < rows; ++i) {
         io::read_block<float>(m, row + i, col, 1, cols, line.data(), cols);
@@ -190,7 +205,8 @@ VerifyProblem verify_problem(const Inputs& in, const io::FileMatrix& c, bool dro
   // C is never rounded on reading: what stands in the file is what is judged.
   problem.c = source_for(c, DType::kF64, drop_pages);
   problem.precision = in.precision;
-  problem.c_dtype = c.dtype;
+  // An integer in the file is what it says: nothing was rounded to its type.
+  problem.c_dtype = is_floating(c.dtype) ? c.dtype : DType::kF64;
   return problem;
 }
 

@@ -24,7 +24,7 @@ Progress::Progress(std::string what, bool wanted)
     : what_(std::move(what)), enabled_(wanted && ::isatty(STDERR_FILENO) == 1) {}
 
 void Progress::update(double fraction, double flops_done) {
-  if (!enabled_ || !(fraction > 0)) return;
+  if (!enabled_ || !(fraction > 0 && fraction < 1)) return;
   const Clock::time_point now = Clock::now();
   const double elapsed_s = seconds(now - start_);
   const double left_s = elapsed_s / fraction - elapsed_s;

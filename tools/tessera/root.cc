@@ -63,25 +63,28 @@ std::string verb_fault(const std::vector<Verb>& verbs, int argc, char** argv) {
 
 /// The option of `app` that an unexpected argument was probably meant to be.
 std::string option_hint(const CLI::App& app, const std::string& message) {
-  const std::size_t at = message.find("--");
-  if (at == std::string::npos) return "";
-  const std::string word = message.substr(at, message.find_first_of(" =\n", at) - at);
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
-  const std::string near = nearest(word, names);
-  return near.empty() || near == word ? "" : fmt::format("; did you mean {}?", near);
+  for (std::size_t at = 0; (at = message.find("--", at)) != std::string::npos; ++at) {
+    const std::string word = message.substr(at, message.find_first_of(" =", at) - at);
+    const std::string near = nearest(word, names);
+    if (!near.empty()) return fmt::format("; did you mean {}?", near);
+  }
+  return "";
 }
 
-int parse_failure(const CLI::App& root, const std::string& verb, const CLI::ParseError& error) {
-  const CLI::App* app = &root;
-  for (const CLI::App* sub : root.get_subcommands()) app = sub;
-  const std::string hint =
-      error.get_name() == "ExtrasError" ? option_hint(*app, error.what()) : std::string();
-  return fail(verb, kUsage,
-              fmt::format("{}{} (tessera {}{}--help)", one_line(error.what()), hint, verb,
-                          verb.empty() ? "" : " "));
+int parse_failure(const CLI::App& app, const std::string& verb, const CLI::ParseError& error) {
+  std::string message = one_line(error.what());
+  // Later versions of CLI11 say the verb themselves.
+  const std::string prefix = app.get_name() + ": ";
+  if (message.rfind(prefix, 0) == 0) message.erase(0, prefix.size());
+  const bool unexpected = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  return fail(
+      verb, kUsage,
+      fmt::format("{}{} (tessera {}{}--help)", message, unexpected ? option_hint(app, message) : "",
+                  verb, verb.empty() ? "" : " "));
 }
 
 int run_guarded(const std::string& name, const std::function<int()>& run) {
@@ -126,16 +129,19 @@ int run_command_line(int argc, char** argv) {
   const std::string fault = verb_fault(verbs, argc, argv);
   if (!fault.empty()) return fail("", kUsage, fault + " (tessera --help)");
 
+  const CLI::App* app = &root;
   std::string name;
   for (const Verb& verb : verbs) {
-    if (verb.app->get_name() == argv[1]) name = argv[1];
+    if (verb.app->get_name() != argv[1]) continue;
+    app = verb.app;
+    name = argv[1];
   }
   try {
     root.parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help, --version
     return root.exit(e) == 0 ? kOk : kInternal;
   } catch (const CLI::ParseError& e) {
-    return parse_failure(root, name, e);
+    return parse_failure(*app, name, e);
   }
   for (const Verb& verb : verbs) {
     if (!*verb.app) continue;

@@ -89,7 +89,7 @@ Verb add_verify(CLI::App& root) {
   app->add_option("--rounds", args->rounds,
                   "random vectors; a wrong element is missed with probability 2^-N (default 20)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000));
+      ->check(CLI::Range(1, 60));
   app->add_option("--seed", args->seed, "seed of the random vectors")->type_name("N");
   add_threads(*app, args->threads);
   app->add_flag("--json", args->json, "report as one JSON object");
