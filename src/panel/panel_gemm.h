@@ -14,7 +14,7 @@
 namespace tessera {
 
 struct PanelProgress {
-  double fraction = 0;     ///< of the multiply-adds
+  double fraction = 0;  ///< of the multiply-adds
   double elapsed_s = 0;
   double flops_done = 0;
 };
@@ -33,12 +33,12 @@ struct PanelOptions {
 };
 
 struct PanelReport {
-  std::string kernel;        ///< id of the kernel of the largest panel
-  Explanation explanation;   ///< of that choice
+  std::string kernel;       ///< id of the kernel of the largest panel
+  Explanation explanation;  ///< of that choice
   std::int64_t panel_m = 0, panel_n = 0, panel_k = 0;
-  std::int64_t panels = 0;   ///< products run
-  double elapsed_s = 0;      ///< wall time with conversion and copies
-  double kernel_s = 0;       ///< time in products only
+  std::int64_t panels = 0;        ///< products run
+  double elapsed_s = 0;           ///< wall time with conversion and copies
+  double kernel_s = 0;            ///< time in products only
   std::int64_t buffer_bytes = 0;  ///< host (CPU) or device (GPU) memory used for panels
 };
 
