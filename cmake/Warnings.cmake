@@ -1,6 +1,10 @@
 # Warnings and sanitizers, the same for every target of the project.
 function(tessera_warnings target)
   set(warnings -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
+  # gcc 12 and 13 warn of overlapping copies inside std::string's operator+ (GCC PR 105651).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+    list(APPEND warnings -Wno-restrict)
+  endif()
   if(TESSERA_WERROR)
     list(APPEND warnings -Werror)
   endif()

@@ -28,7 +28,7 @@ class DeviceGuard {
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
  private:
-  int previous_ = -1;  // -1: nothing to restore
+  [[maybe_unused]] int previous_ = -1;  // -1: nothing to restore; no_cuda.cc has no use for it
 };
 
 /// C = beta * C for the m x n x batch elements of a canonical problem, enqueued on `stream`.

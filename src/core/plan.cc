@@ -6,6 +6,7 @@
 #include "core/backend.h"
 #include "core/call_log.h"
 #include "core/canonical.h"
+#include "core/round.h"
 #include "core/threads.h"
 
 namespace tessera {
@@ -25,13 +26,6 @@ const DeviceInfo& find_device(const GemmDesc& desc) {
                             devices.size() == 1 ? "is" : "are", devices.size()));
   }
   return devices[static_cast<std::size_t>(index)];
-}
-
-/// The nearest float. Through memory: gcc 12 vectorises a pair of double-float-double conversions
-/// into nothing, and an alpha that rounds to 0 would still read A and B.
-double round_to_f32(double x) {
-  volatile float rounded = static_cast<float>(x);
-  return rounded;
 }
 
 void scale_host(const Problem& p, double beta, void* c) {

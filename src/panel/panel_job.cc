@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/round.h"
 #include "tessera/error.h"
 
 namespace tessera::panel {
@@ -26,11 +27,7 @@ PanelOperand as_row_major(const io::FileMatrix& file, Op op) {
 }
 
 double as_computed(double scalar, DType compute) {
-  if (compute != DType::kF32) return scalar;
-  // volatile: GCC 12 from -O2 on drops two neighbouring conversions from double to float and back
-  // (-ftree-slp-vectorize), and alpha and beta are neighbours.
-  const volatile float rounded = static_cast<float>(scalar);
-  return rounded;
+  return compute == DType::kF32 ? round_to_f32(scalar) : scalar;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <new>
 #include <numeric>
 
+#include "core/round.h"
 #include "core/threads.h"
 #include "tessera/error.h"
 #include "verify/check.h"
@@ -50,13 +51,6 @@ bool computes_in_fp64(const VerifyProblem& p) {
     default:
       refuse(fmt::format("precision = {}: must be fp32 or fp64", to_string(p.precision)));
   }
-}
-
-// Through memory: GCC 12 drops the rounding from a vectorised pair of double-float-double
-// conversions.
-double round_to_f32(double x) {
-  const volatile float rounded = static_cast<float>(x);
-  return rounded;
 }
 
 Check make_check(const VerifyProblem& p) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "args.h"
+#include "core/round.h"
 #include "quantities.h"
 
 namespace tessera::cli {
@@ -110,7 +111,7 @@ double scalar(const char* option, double value, DType compute) {
                 fmt::format("{} {} is outside the range of fp32, {}; use --precision fp64", option,
                             number_text(value), number_text(kLargest)));
   }
-  return static_cast<double>(static_cast<float>(value));
+  return round_to_f32(value);
 }
 
 }  // namespace
