@@ -45,16 +45,16 @@ struct ReleaseDevice {
 };
 using DeviceBuffer = std::unique_ptr<void, ReleaseDevice>;
 
-/// A matrix with one column has its pitch as the width of one row.
-void upload(void* device, const void* host, std::size_t bytes) {
-  if (bytes == 0) return;
-  cuda::copy_to_device(device, bytes, host, bytes, bytes, 1, nullptr);
+/// In rows: a pitch of the whole matrix could pass the 2 GiB that a pitched copy allows.
+void upload(void* device, const void* host, std::size_t bytes, std::int64_t rows) {
+  const std::size_t width = bytes / static_cast<std::size_t>(rows);
+  cuda::copy_to_device(device, width, host, width, width, static_cast<std::size_t>(rows), nullptr);
   cuda::synchronise(nullptr);
 }
 
-void download(void* host, const void* device, std::size_t bytes) {
-  if (bytes == 0) return;
-  cuda::copy_to_host(host, bytes, device, bytes, bytes, 1, nullptr);
+void download(void* host, const void* device, std::size_t bytes, std::int64_t rows) {
+  const std::size_t width = bytes / static_cast<std::size_t>(rows);
+  cuda::copy_to_host(host, width, device, width, width, static_cast<std::size_t>(rows), nullptr);
   cuda::synchronise(nullptr);
 }
 
@@ -82,8 +82,8 @@ struct Data {
     if (settings.space != Space::kCuda) return;
     device_a.reset(cuda::allocate(a_bytes));
     device_b.reset(cuda::allocate(b_bytes));
-    upload(device_a.get(), a.get(), a_bytes);
-    upload(device_b.get(), b.get(), b_bytes);
+    upload(device_a.get(), a.get(), a_bytes, shape.m);
+    upload(device_b.get(), b.get(), b_bytes, shape.k);
   }
 
   GemmDesc desc() const {
@@ -175,15 +175,15 @@ BenchProduct cuda_product(const std::shared_ptr<Data>& data, const std::shared_p
   product.poison = [=] {
     const HostBuffer nan = host_buffer(data->c_bytes);
     fill_nan(data->settings.dtype, nan.get(), data->shape.m * data->shape.n);
-    upload(c.get(), nan.get(), data->c_bytes);
+    upload(c.get(), nan.get(), data->c_bytes, data->shape.m);
   };
   product.fault = [=]() -> std::string {
     const HostBuffer back = host_buffer(std::max({data->a_bytes, data->b_bytes, data->c_bytes}));
-    download(back.get(), data->device_a.get(), data->a_bytes);
+    download(back.get(), data->device_a.get(), data->a_bytes, data->shape.m);
     if (fingerprint(back.get(), data->a_bytes) != data->a_print) return "A was changed";
-    download(back.get(), data->device_b.get(), data->b_bytes);
+    download(back.get(), data->device_b.get(), data->b_bytes, data->shape.k);
     if (fingerprint(back.get(), data->b_bytes) != data->b_print) return "B was changed";
-    download(back.get(), c.get(), data->c_bytes);
+    download(back.get(), c.get(), data->c_bytes, data->shape.m);
     return fault_of(*data, back.get());
   };
   return product;
@@ -207,7 +207,7 @@ bool attempt(BenchRow& row, Step step) {
   }
 }
 
-/// Poison, run, judge; sets the row when wrong.
+/// Judges what stands in C; settles the row when it is wrong.
 bool proved(const BenchProduct& product, BenchRow& row, const char* when) {
   const std::string fault = product.fault();
   if (fault.empty()) return true;
