@@ -1,6 +1,7 @@
 // What this process may use of the CPU: cores and caches, by hwloc.
 #include <hwloc.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -31,14 +32,14 @@ DeviceInfo inspect() {
   info.space = Space::kHost;
   info.name = "CPU";
   info.cores = allowed_cores();
+  // Not from the topology: it misses memory that was added after the machine started.
+  info.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) == 0) {
     if (hwloc_topology_load(topology) == 0) {
       info.l1_bytes = cache_bytes(topology, HWLOC_OBJ_L1CACHE);
       info.l2_bytes = cache_bytes(topology, HWLOC_OBJ_L2CACHE);
       info.l3_bytes = cache_bytes(topology, HWLOC_OBJ_L3CACHE);
-      const hwloc_obj_t machine = hwloc_get_root_obj(topology);
-      info.memory_bytes = static_cast<std::int64_t>(machine->total_memory);
       const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
       if (package != nullptr) {
         if (const char* model = hwloc_obj_get_info_by_name(package, "CPUModel")) info.name = model;
