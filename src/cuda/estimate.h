@@ -1,13 +1,14 @@
 // How long a tiled kernel will take, from shape and device alone. It only has to order candidates.
 //
 // The busiest multiprocessor computes per_sm = ceil(tiles / multiprocessors) tiles, each in
-// ceil(k / tile_k) steps. A step is bound by arithmetic, at `peak_fraction` of the multiplier peak,
-// or by the wait for its loads, which the blocks resident on one multiprocessor share:
+// ceil(k / tile_k) steps. A step is arithmetic, at `peak_fraction` of the multiplier peak, and then
+// the wait for the next tiles. Blocks that are resident together wait together:
 //
-//   time = launch + steps * max(per_sm * flops of a step / rate,
-//                               ceil(per_sm / resident blocks) * load latency)
+//   time = launch + steps * max(per_sm * (arithmetic + wait / resident),
+//                               ceil(per_sm / resident) * (arithmetic + wait))
 //
-// So a large tile wins once there are enough of them to fill the chip, a small one before that.
+// So a large tile wins once there are enough of them to fill the chip, a small one before that, and
+// a deep tile waits less often.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +36,7 @@ inline int multiply_adds_per_cycle(const DeviceInfo& device, DType dtype) {
 }
 
 inline double estimate_us(const Problem& p, const DeviceInfo& device, const TileCost& cost) {
-  constexpr double kLaunchUs = 3, kLoadLatencyUs = 0.6, kCyclesPerUs = 1800;
+  constexpr double kLaunchUs = 3, kWaitUs = 0.45, kCyclesPerUs = 1800;
   const auto ceil_div = [](std::int64_t a, std::int64_t b) {
     return static_cast<double>(a / b + (a % b != 0));
   };
@@ -45,8 +46,9 @@ inline double estimate_us(const Problem& p, const DeviceInfo& device, const Tile
   const double per_sm = std::ceil(tiles / std::max(1, device.sm_count));
   const double rate = cost.peak_fraction * kCyclesPerUs * multiply_adds_per_cycle(device, p.dtype);
   const double step_us = static_cast<double>(cost.tile_m) * cost.tile_n * cost.tile_k / rate;
-  const double wait_us = std::ceil(per_sm / cost.blocks_per_sm) * kLoadLatencyUs;
-  return kLaunchUs + steps * std::max(per_sm * step_us, wait_us);
+  const double rounds = std::ceil(per_sm / cost.blocks_per_sm);
+  return kLaunchUs + steps * std::max(per_sm * (step_us + kWaitUs / cost.blocks_per_sm),
+                                      rounds * (step_us + kWaitUs));
 }
 
 }  // namespace tessera::cuda

@@ -37,7 +37,7 @@ template <class T>
 void add(Registry& registry) {
   constexpr int kTile = kConfig.tile;
   // Eight loads of each operand are in flight at once; eight such blocks fit a multiprocessor.
-  const TileCost cost{kTile, kTile, 8, 8, 0.08};
+  const TileCost cost{kTile, kTile, 8, 8, 0.165};
   Kernel kernel = describe_kernel("k01_naive", "naive", DTypeOf<T>::value, "",
                                   "one thread per element, straight from global memory", cost);
   kernel.launch = [](const Problem& p, const Operands& x, const LaunchContext& context) {
