@@ -54,8 +54,6 @@ Verb add_completion(CLI::App& root);
 
 /// The whole command line: options of the root, then every verb.
 std::vector<Verb> add_all(CLI::App& root);
-/// Parses and runs; every error becomes one line on stderr and an exit code.
-int run_command_line(int argc, char** argv);
 
 /// Version, commit, compiler and build of this program.
 Json provenance();

@@ -1,7 +1,7 @@
 // The process; everything else is in the library tessera_verbs, where tests reach it.
 #include <cstdlib>
 
-#include "cli.h"
+#include "run.h"
 
 int main(int argc, char** argv) {
   // Where /sys is missing (a bare chroot), hwloc would print a warning between our lines.

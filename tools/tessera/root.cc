@@ -8,6 +8,7 @@
 #include "args.h"
 #include "cli.h"
 #include "interrupt.h"
+#include "run.h"
 
 namespace tessera::cli {
 namespace {
