@@ -1,5 +1,6 @@
 if(TARGET tessera_panel)
   tessera_test(panel_plan_test LABELS cpu panel LIBRARIES tessera_panel)
+  tessera_test(panel_io_test LABELS cpu panel LIBRARIES tessera_panel)
   tessera_test(panel_test LABELS cpu panel LIBRARIES tessera_panel)
   tessera_test(panel_walk_test LABELS cpu panel LIBRARIES tessera_panel)
   tessera_test(panel_memory_test LABELS cpu panel LIBRARIES tessera_panel)

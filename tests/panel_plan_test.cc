@@ -115,6 +115,9 @@ TEST(PlanPanels, BuffersCountEveryPanelHeld) {
   EXPECT_EQ(padded_ld(5, 8), 6);
   EXPECT_EQ(padded_ld(1, 4), 1);
   EXPECT_EQ(padded_ld(0, 4), 1);
+  // What no address space holds saturates instead of wrapping.
+  EXPECT_EQ(buffer_bytes(INT64_MAX / 4, 8, 8), INT64_MAX);
+  EXPECT_EQ(buffer_bytes(INT64_MAX, 1, 4), INT64_MAX);
 }
 
 /// Elements of A and B that a walk with one buffer each loads.

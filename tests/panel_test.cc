@@ -275,6 +275,23 @@ TEST(PanelBudget, SmallBudgetsGiveTheSameProduct) {
   }
 }
 
+TEST(PanelBudget, WorkspaceOfEveryThreadCounts) {
+  Scratch s;
+  const std::int64_t m = 1200, n = 1100, k = 900;
+  const auto a = s.file("a.npy", m, k, one), b = s.file("b.npy", k, n, one);
+  for (const int threads : {1, 2, 4, 8}) {
+    PanelOptions options;
+    options.gemm.threads = threads;
+    options.memory_bytes = 8 << 20;
+    io::OutputMatrix out(s.dir.file("out.npy"), DType::kF32, m, n);
+    const PanelReport report = panel_gemm(Op::kN, Op::kN, 1, a, b, 0, nullptr, out, options);
+    EXPECT_EQ(elements(out), std::vector<double>(static_cast<std::size_t>(m * n), 900.0));
+    EXPECT_GT(report.panels, 1);
+    // An eighth of the budget is the window of mapped pages, 1 MiB is kept back.
+    EXPECT_LE(report.buffer_bytes, options.memory_bytes / 8 * 7 - (1 << 20)) << threads;
+  }
+}
+
 TEST(PanelBudget, TooSmallIsRefusedWithTheSmallestThatWorks) {
   Scratch s;
   const auto a = s.file("a.npy", 300, 9000, one), b = s.file("b.npy", 9000, 10, one);

@@ -26,6 +26,8 @@ TEST(KernelId, PrintsAndParsesByOneFunction) {
     EXPECT_EQ(parsed->config, kernel.id.config);
   }
   EXPECT_EQ(KernelId::parse("cuda.register_tiled.f32.128x128x8_t8x8")->config, "128x128x8_t8x8");
+  EXPECT_EQ(KernelId::parse("cpu.x.f32.a.b")->config, "a.b");
+  EXPECT_EQ(KernelId::parse("cpu.x.f32.a.b")->to_string(), "cpu.x.f32.a.b");
   for (const char* bad :
        {"", "cpu", "cpu.naive", "cpu.naive.f31", "cpu..f32", ".naive.f32", "cpu.naive.f32."}) {
     EXPECT_FALSE(KernelId::parse(bad)) << bad;
@@ -110,6 +112,20 @@ TEST(RegistryTest, NamesAreHonouredOrRefused) {
   text = error_of(ErrorCode::kUnsupported, [&] { r.choose(f64, device, "cpu.slow"); });
   EXPECT_SAYS(text, "it computes f32; the operands are f64");
   EXPECT_THROW(r.add(fake("slow", 1)), Error);
+}
+
+TEST(RegistryTest, OfAFamilyTheRefusalClosestToRunningIsTold) {
+  Kernel f64 = fake("pair", 1);
+  f64.id.dtype = DType::kF64;
+  const Kernel f32 = fake("pair", 1, Rejection{"m must be 1; m is 10", "an m of 1"});
+  for (const bool f32_first : {false, true}) {
+    Registry r;
+    r.add(f32_first ? f32 : f64);
+    r.add(f32_first ? f64 : f32);
+    const std::string text =
+        error_of(ErrorCode::kUnsupported, [&] { r.choose(problem(), DeviceInfo(), "cpu.pair"); });
+    EXPECT_SAYS(text, "cpu.pair.f32: m must be 1");
+  }
 }
 
 TEST(RegistryTest, TheChoiceIsTheSameEveryTime) {
@@ -220,6 +236,23 @@ TEST(CallLog, OneJsonLineForEachCall) {
   EXPECT_SAYS(text, R"("alpha":"nan")");
   EXPECT_SAYS(text, R"("layout":"col")");
   EXPECT_SAYS(text, R"("kernel":"cpu.)");
+}
+
+[[noreturn]] void log_to_stderr(const char* value) {
+  setenv("TESSERA_LOG", value, 1);
+  double a[1] = {3}, c[2];
+  gemm_strided_batched(Op::kN, Op::kN, 1.0, row_major<const double>(a, 1, 1), 0,
+                       row_major<const double>(a, 1, 1), 0, 0.0, row_major(c, 1, 1), 1, 2);
+  std::fputs("end", stderr);
+  std::_Exit(c[1] == 9 ? 0 : 1);
+}
+
+TEST(CallLog, CallsAloneGoToStderrAndOtherValuesNowhere) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(log_to_stderr("calls"), testing::ExitedWithCode(0),
+              "^.\"tessera\":\"gemm\",\"dtype\":\"f64\".*\"batch\":2.*.\nend$");
+  EXPECT_EXIT(log_to_stderr("1"), testing::ExitedWithCode(0), "^end$");
+  EXPECT_EXIT(log_to_stderr(""), testing::ExitedWithCode(0), "^end$");
 }
 
 }  // namespace

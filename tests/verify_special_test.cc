@@ -1,6 +1,7 @@
 // The check where numbers end: NaN, infinities, overflow, underflow, empty and unread operands.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -94,6 +95,25 @@ TEST(VerifySpecial, AllNan) {
   expect(true, p.compute());
   p.c(40, 40) = 0;
   expect(false, p);
+}
+
+// A NaN in B costs its own block of columns, not a second look at all of C.
+TEST(VerifySpecial, OneNanInBDoesNotRecheckEverything) {
+  Product<float> p = Product<float>(2000, 1024, 20).randomize(22);
+  p.b(7, 13) = kNan;
+  p.compute();
+  VerifyProblem counted = p.problem();
+  std::atomic<std::int64_t> elements{0};
+  counted.b.read = [&, read = counted.b.read](std::int64_t row, std::int64_t col, std::int64_t rows,
+                                              std::int64_t cols, double* out, std::int64_t ld) {
+    elements += rows * cols;
+    read(row, col, rows, cols, out, ld);
+  };
+  const VerifyReport r = verify(counted);
+  EXPECT_TRUE(r.passed) << r.to_string();
+  EXPECT_EQ(r.method, VerifyMethod::kFreivalds);
+  // For each 64 rows once 128 of the 1024 columns; beside that B as a whole a few times.
+  EXPECT_LE(elements, (2000 / 64 + 1) * 128 * p.k + 4 * p.k * p.n);
 }
 
 TEST(VerifySpecial, NonFiniteScalars) {
@@ -242,18 +262,26 @@ TEST(VerifySpecial, OperandsAreRoundedToFp32) {
   Product<double> wide = Product<double>(40, 150, 50).randomize(30);
   wide.a(5, 6) = 1e200;  // infinite in FP32
   wide.b(7, 8) = 1e-60;  // zero in FP32
+  // In a row where nothing else is, scaled to what FP32 holds: only rounding makes it zero.
+  wide.c0.fill([] { return 0.0; });
+  wide.c0(9, 10) = 1e-60;
+  for (std::int64_t q = 0; q < wide.k; ++q) wide.a(9, q) = 0;
   Product<float> narrow(40, 150, 50);
+  narrow.beta = 1e38;
   const auto copy = [](const Matrix<double>& from, Matrix<float>& to) {
     for (std::size_t i = 0; i < from.data.size(); ++i)
       to.data[i] = static_cast<float>(from.data[i]);
   };
   copy(wide.a, narrow.a);
   copy(wide.b, narrow.b);
+  copy(wide.c0, narrow.c0);
   narrow.compute();
+  ASSERT_EQ(narrow.c(9, 10), 0.0f);
   ASSERT_FALSE(std::isfinite(narrow.c(5, 0)));
   VerifyProblem p = narrow.problem();
   p.a = source_of(wide.a.view());
   p.b = source_of(wide.b.view());
+  p.c0 = source_of(wide.c0.view());
   for (VerifyMethod method : kBoth) {
     VerifyOptions options;
     options.method = method;

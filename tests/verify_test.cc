@@ -58,6 +58,24 @@ TEST(Verify, SingleWrongElementFailsAndIsNamed) {
   }
 }
 
+TEST(Verify, TheFirstOfSeveralWrongElementsIsNamed) {
+  Product<float> p = Product<float>(300, 300, 40).randomize(4).compute();
+  // In one tile of the recheck, in its neighbours, and later in the same row.
+  for (const auto& [i, j] : {std::pair{70, 140}, {70, 141}, {71, 130}, {70, 299}, {299, 0}}) {
+    p.c(i, j) += 0.5f;
+  }
+  for (VerifyMethod method : kBoth) {
+    for (int threads : {1, 4}) {
+      VerifyOptions options;
+      options.method = method;
+      options.threads = threads;
+      const VerifyReport r = verify(p.problem(), options);
+      EXPECT_EQ(r.row, 70) << r.to_string();
+      EXPECT_EQ(r.col, 140) << r.to_string();
+    }
+  }
+}
+
 TEST(Verify, SwappedRowsFail) {
   Product<float> p = example();
   for (std::int64_t j = 0; j < p.n; ++j) std::swap(p.c(20, j), p.c(21, j));
@@ -304,6 +322,14 @@ TEST(Verify, MissProbabilityHalvesWithEachRound) {
   EXPECT_GE(two, 60);
   EXPECT_LE(two, 140);
   EXPECT_EQ(misses(20), 0);
+}
+
+// The threshold on sums over rows gives away little of what element by element could promise.
+TEST(Verify, SignsDetectAboutWhatAFullCheckDoes) {
+  for (const std::int64_t size : {100, 400}) {
+    const Product<float> p = Product<float>(size, size, size).randomize(20).compute();
+    EXPECT_LE(p.check().detectable_error, 2 * p.check(VerifyMethod::kFull).detectable_error);
+  }
 }
 
 TEST(Verify, ReportDoesNotDependOnThreads) {
