@@ -1,5 +1,6 @@
 tessera_test(compare_test LABELS core)
 tessera_test(core_test LABELS core)
+tessera_test(lifetime_test LABELS core)
 tessera_test(registry_test LABELS core)
 
 # One executable, two entries: what runs on the CPU, and what needs a GPU.
