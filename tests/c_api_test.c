@@ -161,6 +161,15 @@ int main(void) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, no_error_here, NULL) == 0) pthread_join(thread, NULL);
   tessera_plan_destroy(NULL);
+  tessera_options_init(NULL);
+  expect(tessera_plan_workspace_bytes(NULL) == 0 && tessera_plan_kernel(NULL)[0] == 0 &&
+             tessera_plan_explanation(NULL)[0] == 0,
+         "questions to no plan");
+  expect(tessera_plan_run(NULL, 1, a, b, 0, c, NULL, 0, NULL) == TESSERA_INVALID_ARGUMENT,
+         "run of no plan");
+  expect(tessera_plan_create(NULL, TESSERA_F32, TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2,
+                             3, 3, 2, 2, NULL) == TESSERA_INVALID_ARGUMENT,
+         "no place for the plan");
   expect(strlen(tessera_version()) >= 5, "version");
   if (failures == 0) printf("the C interface works\n");
   return failures == 0 ? 0 : 1;

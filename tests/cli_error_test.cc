@@ -64,6 +64,60 @@ TEST_F(CliError, Usage) {
   expect_refused({"--beta", "nan"}, 2, {"--beta nan", "--c"});
 }
 
+TEST_F(CliError, NumbersAreDecimalAndNamesNotEmpty) {
+  for (const char* text : {"010", "0x2", "+2", " 2", "2.0", ""}) {
+    expect_refused({"--threads", text}, 2, {"--threads", text});
+  }
+  expect_error(run_tessera({"verify", path("a.npy"), path("b.npy"), path("a.npy"), "--seed", "-1"}),
+               2, {"--seed", "\"-1\""});
+  expect_error(run_tessera({"bench", "8", "010", "8"}), 2, {"\"010\""});
+  expect_refused({"-o", ""}, 2, {"--output", "\"\" is not a file name"});
+  expect_error(run_tessera({"mul", "", path("b.npy"), "-o", path("c.npy")}), 2,
+               {"A", "\"\" is not a file name"});
+}
+
+TEST_F(CliError, ControlCharactersInNamesAreEscaped) {
+  const Ran ran = run_tessera({"show", path("\x1b[31mred\x7f.npy")});
+  expect_error(ran, 3, {"\\x1b[31mred\\x7f.npy"});
+  write_file(path("\x1b[2J.npy"), matrix_npy("<f4", 3, 2, std::vector<float>(6)));
+  const Ran good =
+      run_tessera({"mul", path("\x1b[2J.npy"), path("b.npy"), "-o", path("\x1b]0;c.npy")});
+  expect_ok(good);
+  EXPECT_NE(good.out.find("\\x1b[2J.npy"), std::string::npos) << good.out;
+  EXPECT_EQ(good.out.find('\x1b'), std::string::npos) << good.out;
+}
+
+TEST_F(CliError, Environment) {
+  const auto refused_with = [&](const std::string& variable,
+                                const std::vector<std::string>& pieces) {
+    Limits limits;
+    limits.environment = {variable};
+    expect_error(run_tessera({"mul", path("a.npy"), path("b.npy"), "-o", path("c.npy")}, limits), 2,
+                 pieces);
+    EXPECT_EQ(files(), before_);
+  };
+  before_ = files();
+  for (const char* threads : {"0", "-3", "abc", "4097", "99999", "99999999999", ""}) {
+    refused_with(fmt::format("TESSERA_NUM_THREADS={}", threads),
+                 {fmt::format("TESSERA_NUM_THREADS = \"{}\"", threads), "from 1 to 4096"});
+  }
+  refused_with("TESSERA_SIMD=junk", {"TESSERA_SIMD", "junk"});
+  refused_with("TESSERA_LOG=junk", {"TESSERA_LOG = \"junk\"", "calls:FILE"});
+  refused_with("TESSERA_LOG=calls:" + path("none/log"), {"TESSERA_LOG", "cannot open"});
+}
+
+TEST_F(CliError, KernelIsCheckedWhereNoneIsNeeded) {
+  write_file(path("m0.npy"), npy("<f4", false, "(3, 0)", ""));
+  write_file(path("k0.npy"), npy("<f4", false, "(0, 4)", ""));
+  expect_refused({"--kernel", "nonsense"}, 2, {"nonsense"}, "m0.npy", "k0.npy");
+  expect_refused({"--kernel", "nonsense", "--trans-a", "--trans-b"}, 2, {"nonsense"}, "k0.npy",
+                 "m0.npy");
+  expect_refused({"--kernel", "nonsense", "--alpha", "0"}, 2, {"nonsense"});
+  expect_ok(run_tessera(
+      {"mul", path("m0.npy"), path("k0.npy"), "-o", path("c.npy"), "--kernel", "cpu.naive"}));
+  EXPECT_EQ(read_npy<float>(path("c.npy"), "<f4", 3, 4), std::vector<float>(12));
+}
+
 TEST_F(CliError, Shapes) {
   expect_refused({}, 2, {"A is 3 x 2", "B is 3 x 2", "2", "3"}, "a.npy", "a.npy");
   expect_refused({}, 2, {"with --trans-b"}, "a.npy", "a.npy");

@@ -1,6 +1,8 @@
 // Disk, memory and signals: nothing half-written, nothing left behind, memory as promised.
 #include <signal.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -54,6 +56,62 @@ TEST_F(CliResource, SignalsLeaveNothing) {
     expect_error(ran, 130, {"tessera mul: interrupted"});
     EXPECT_EQ(files(), (std::vector<std::string>{"a.npy", "b.npy"}));
   }
+}
+
+TEST_F(CliResource, FatalSignalsLeaveNothing) {
+  SKIP_UNDER_SANITIZERS();
+  write_sparse_npy(path("a.npy"), "<f4", 6000, 6000, 4);
+  write_sparse_npy(path("b.npy"), "<f4", 6000, 6000, 4);
+  for (const int number : {SIGPIPE, SIGALRM}) {
+    Limits limits;
+    limits.interrupt_with = number;
+    limits.watched = path("");
+    const Ran ran = run_tessera({"mul", path("a.npy"), path("b.npy"), "-o", path("c.npy"),
+                                 "--device", "cpu", "--kernel", "cpu.naive", "--verify", "off"},
+                                limits);
+    EXPECT_EQ(ran.signal, number) << ran.err;
+    EXPECT_EQ(files(), (std::vector<std::string>{"a.npy", "b.npy"}));
+  }
+}
+
+TEST_F(CliResource, ClosedDescriptorsDoNotReachTheResult) {
+  write_file(path("a.npy"), matrix_npy("<f4", 1, 2, std::vector<float>{1, 2}));
+  write_file(path("b.npy"), matrix_npy("<f4", 2, 1, std::vector<float>{3, 4}));
+  const std::vector<std::string> mul = {"mul", path("a.npy"), path("b.npy"), "-o", path("c.npy")};
+  for (const std::vector<int>& closed :
+       {std::vector<int>{0}, std::vector<int>{1}, std::vector<int>{2}, std::vector<int>{0, 1, 2}}) {
+    Limits limits;
+    limits.closed = closed;
+    limits.environment = {"TESSERA_LOG=calls"};  // a line on stderr while the result is open
+    const Ran ran = run_tessera(mul, limits);
+    EXPECT_EQ(ran.signal, 0);
+    // A report that cannot be printed is an error; the result is complete all the same.
+    EXPECT_EQ(ran.code, std::count(closed.begin(), closed.end(), 1) > 0 ? 4 : 0) << ran.err;
+    EXPECT_EQ(read_npy<float>(path("c.npy"), "<f4", 1, 1), std::vector<float>{11});
+  }
+}
+
+TEST_F(CliResource, MemoryOfTheCheckDoesNotGrowWithTheRows) {
+  SKIP_UNDER_SANITIZERS();
+  // The first is checked in full, the second by signs.
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{10'000'000, 1, 1},
+                                std::array<std::int64_t, 3>{1'500'000, 17, 17}}) {
+    write_sparse_npy(path("a.npy"), "<f4", m, k, 4);
+    write_sparse_npy(path("b.npy"), "<f4", k, n, 4);
+    const Ran ran =
+        run_tessera({"mul", path("a.npy"), path("b.npy"), "-o", path("c.npy"), "--device", "cpu"});
+    expect_ok(ran);
+    EXPECT_LE(ran.max_rss_bytes, 4 * (m * k + k * n + m * n) + 64 * kMiB) << m;
+    EXPECT_GE(ran.max_rss_bytes, 4 * m * n / 2);
+  }
+}
+
+TEST_F(CliResource, NoAddressSpaceForAnInput) {
+  SKIP_UNDER_SANITIZERS();
+  write_sparse_npy(path("a.npy"), "<f4", 40000, 40000, 4);
+  Limits limits;
+  limits.address_bytes = 1024 * static_cast<std::uint64_t>(kMiB);
+  expect_error(run_tessera({"show", path("a.npy")}, limits), 4, {"a.npy", "cannot map"});
 }
 
 TEST_F(CliResource, PeakMemoryIsTheMatricesAndALittle) {

@@ -1,6 +1,7 @@
 tessera_test(compare_test LABELS core)
 tessera_test(core_test LABELS core)
 tessera_test(core_limits_test LABELS core)
+tessera_test(lifetime_test LABELS core)
 tessera_test(registry_test LABELS core)
 tessera_test(plan_test LABELS core)
 

@@ -132,6 +132,29 @@ TEST(Arguments, MemorySpacesMustAgree) {
               "A in CUDA");
 }
 
+TEST(Arguments, AddressesBeyondTheEndAreRefused) {
+  // Sizes that fit 63 bits, but not behind the pointer; ld where it never steps is no size at all.
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  float a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8}, c[1] = {-1};
+  EXPECT_SAYS(error_of(ErrorCode::kInvalidArgument,
+                       [&] {
+                         gemm(Op::kN, Op::kN, 1.0f, {a, 1, kMost / 4, kMost / 4},
+                              {b, kMost / 4, 1, 1}, 0.0f, row_major(c, 1, 1));
+                       }),
+              "beyond 2^63");
+  EXPECT_EQ(c[0], -1);
+  gemm(Op::kN, Op::kN, 1.0f, {a, 1, 4, kMost}, {b, 4, 1, 1}, 0.0f, {c, 1, 1, kMost});
+  EXPECT_EQ(c[0], 70);
+  GemmOptions options;
+  options.threads = 4097;
+  EXPECT_SAYS(error_of(ErrorCode::kInvalidArgument,
+                       [&] {
+                         gemm(Op::kN, Op::kN, 1.0f, row_major<const float>(a, 1, 4),
+                              row_major<const float>(b, 4, 1), 0.0f, row_major(c, 1, 1), options);
+                       }),
+              "threads = 4097");
+}
+
 TEST(Aliases, C3_SharedElementsAreRefusedAndCIsUntouched) {
   std::vector<float> x(5000);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);

@@ -344,6 +344,52 @@ TEST(Verify, ReportDoesNotDependOnThreads) {
   EXPECT_EQ(one.to_string(), five.to_string());
 }
 
+TEST(Verify, ShortRowsAreReadManyAtATime) {
+  // A call of a source may cost far more than one element.
+  for (VerifyMethod method : kBoth) {
+    Product<float> p = Product<float>(6400, 1, 1).randomize(31).compute();
+    VerifyProblem problem = p.problem();
+    std::atomic<int> calls{0};
+    for (MatrixSource* source : {&problem.a, &problem.b, &problem.c}) {
+      source->read = [&calls, read = source->read](auto... arguments) {
+        ++calls;
+        read(arguments...);
+      };
+    }
+    VerifyOptions options;
+    options.method = method;
+    EXPECT_TRUE(verify(problem, options).passed);
+    EXPECT_GE(calls, 3);
+    EXPECT_LE(calls, 3 * 6400 / 64);
+  }
+}
+
+TEST(Verify, RowsBeyondTheFirstGroup) {
+  // Residuals are held for 2^18 rows at a time.
+  Product<float> p = Product<float>((1 << 18) + 5000, 17, 17).randomize(37).compute();
+  VerifyOptions options;
+  options.threads = 5;
+  const VerifyReport right = verify(p.problem(), options);
+  EXPECT_TRUE(right.passed) << right.to_string();
+  EXPECT_EQ(right.method, VerifyMethod::kFreivalds);
+  for (const std::int64_t row : {std::int64_t{5}, p.m - 4990, p.m - 1}) {
+    const float before = p.c(row, 3);
+    p.c(row, 3) += 1;
+    const VerifyReport wrong = verify(p.problem(), options);
+    EXPECT_FALSE(wrong.passed) << row;
+    EXPECT_EQ(wrong.row, row);
+    EXPECT_EQ(wrong.col, 3);
+    p.c(row, 3) = before;
+  }
+}
+
+TEST(Verify, ThousandsOfThreads) {
+  VerifyOptions options;
+  // Scratch memory for as many would take terabytes.
+  options.threads = 1 << 24;
+  EXPECT_TRUE(verify(example().problem(), options).passed);
+}
+
 TEST(Verify, DeepProductWithFewRows) {
   Product<float> p = Product<float>(20, 24, 70000).randomize(18).compute();
   expect_pass(p);

@@ -60,7 +60,8 @@ typedef struct tessera_options {
   void* stream;       /* cudaStream_t for TESSERA_CUDA; NULL is the default stream */
 } tessera_options;
 
-/* Sets the defaults: host memory, native precision, run-to-run, "auto", default threads. */
+/* Sets the defaults: host memory, native precision, run-to-run, "auto", default threads. NULL is
+ * fine, and nothing is set. */
 void tessera_options_init(tessera_options* options);
 
 /* C = alpha * op(A) * op(B) + beta * C; op(A) is m x k, op(B) k x n, C m x n, all of one layout.
@@ -99,7 +100,8 @@ tessera_status tessera_plan_create(tessera_plan** plan, tessera_dtype dtype, tes
                                    int64_t k, int64_t lda, int64_t ldb, int64_t ldc,
                                    const tessera_options* options);
 void tessera_plan_destroy(tessera_plan* plan); /* NULL is fine */
-/* Bytes of workspace a run needs, in the operands' memory space, at a multiple of 256. */
+/* Bytes of workspace a run needs, in the operands' memory space, at a multiple of 256. Of a NULL
+ * plan this and the two after it are 0, "" and "". */
 size_t tessera_plan_workspace_bytes(const tessera_plan* plan);
 /* The chosen kernel's id; lives as long as the plan. */
 const char* tessera_plan_kernel(const tessera_plan* plan);
@@ -110,7 +112,8 @@ tessera_status tessera_plan_run(const tessera_plan* plan, double alpha, const vo
                                 const void* b, double beta, void* c, void* workspace,
                                 size_t workspace_bytes, void* stream);
 
-/* Message of the calling thread's latest error, one line; "" when there was none. */
+/* Message of the calling thread's latest error, one line of at most 1023 bytes; "" when there was
+ * none. */
 const char* tessera_last_error(void);
 /* "major.minor.patch". */
 const char* tessera_version(void);

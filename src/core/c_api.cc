@@ -1,6 +1,7 @@
 // The C interface: enumerators to types, exceptions to statuses, nothing else.
 #include <fmt/format.h>
 
+#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
@@ -20,7 +21,11 @@ struct tessera_plan {
 
 namespace {
 
-thread_local std::string t_last_error;
+// Without a destructor, so that those of other thread-local objects may still fail; without an
+// allocation, so that running out of memory can be reported. Longer messages lose their end.
+thread_local char t_last_error[1024] = "";
+
+void remember(const char* message) { std::strncpy(t_last_error, message, sizeof t_last_error - 1); }
 
 tessera_status status_of(ErrorCode code) {
   switch (code) {
@@ -48,13 +53,13 @@ tessera_status guarded(F f) {
     f();
     return TESSERA_OK;
   } catch (const Error& e) {
-    t_last_error = e.what();
+    remember(e.what());
     return status_of(e.code());
   } catch (const std::bad_alloc&) {
-    t_last_error = "gemm: out of host memory";
+    remember("gemm: out of host memory");
     return TESSERA_OUT_OF_MEMORY;
   } catch (const std::exception& e) {
-    t_last_error = e.what();
+    remember(e.what());
     return TESSERA_INTERNAL;
   }
 }
@@ -131,6 +136,7 @@ void run(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int
 extern "C" {
 
 void tessera_options_init(tessera_options* options) {
+  if (options == nullptr) return;
   *options = tessera_options{sizeof(tessera_options),
                              TESSERA_HOST,
                              TESSERA_PRECISION_NATIVE,
@@ -224,12 +230,16 @@ tessera_status tessera_plan_create(tessera_plan** plan, tessera_dtype dtype, tes
 void tessera_plan_destroy(tessera_plan* plan) { delete plan; }
 
 size_t tessera_plan_workspace_bytes(const tessera_plan* plan) {
-  return plan->plan.workspace_bytes();
+  return plan == nullptr ? 0 : plan->plan.workspace_bytes();
 }
 
-const char* tessera_plan_kernel(const tessera_plan* plan) { return plan->plan.kernel().c_str(); }
+const char* tessera_plan_kernel(const tessera_plan* plan) {
+  return plan == nullptr ? "" : plan->plan.kernel().c_str();
+}
 
-const char* tessera_plan_explanation(const tessera_plan* plan) { return plan->explanation.c_str(); }
+const char* tessera_plan_explanation(const tessera_plan* plan) {
+  return plan == nullptr ? "" : plan->explanation.c_str();
+}
 
 tessera_status tessera_plan_run(const tessera_plan* plan, double alpha, const void* a,
                                 const void* b, double beta, void* c, void* workspace,
@@ -240,7 +250,7 @@ tessera_status tessera_plan_run(const tessera_plan* plan, double alpha, const vo
   });
 }
 
-const char* tessera_last_error(void) { return t_last_error.c_str(); }
+const char* tessera_last_error(void) { return t_last_error; }
 
 const char* tessera_version(void) { return TESSERA_VERSION; }
 

@@ -2,23 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <system_error>
+
+#include "tessera/error.h"
 
 namespace tessera {
 namespace {
+
+[[noreturn]] void refuse(const char* value, const std::string& rule) {
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("TESSERA_LOG = \"{}\": {}", value, rule));
+}
 
 /// Where lines go: null when logging is off. Opened once, left open for the life of the process.
 std::FILE* log_file() {
   static std::FILE* const file = []() -> std::FILE* {
     const char* value = std::getenv("TESSERA_LOG");
-    if (value == nullptr) return nullptr;
+    if (value == nullptr || *value == '\0') return nullptr;
     const std::string_view text = value;
     if (text == "calls") return stderr;
     constexpr std::string_view kPrefix = "calls:";
-    if (text.substr(0, kPrefix.size()) != kPrefix) return nullptr;
-    return std::fopen(value + kPrefix.size(), "a");
+    if (text.substr(0, kPrefix.size()) != kPrefix) refuse(value, "must be calls or calls:FILE");
+    std::FILE* const opened = std::fopen(value + kPrefix.size(), "ae");
+    if (opened == nullptr) {
+      refuse(value, "cannot open the file: " + std::generic_category().message(errno));
+    }
+    return opened;
   }();
   return file;
 }

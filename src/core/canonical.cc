@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/threads.h"
+
 namespace tessera {
 namespace {
 
@@ -64,7 +66,9 @@ int64_t usable_ld(const OperandDesc& x) {
 int alignment(const OperandDesc& x, DType dtype, int64_t batch) {
   const auto size = static_cast<int64_t>(size_of(dtype));
   int result = std::min(x.alignment, 256);
-  if (runs_of(x).count > 1) result = std::min(result, alignment_of(x.ld * size));
+  if (runs_of(x).count > 1) {
+    result = std::min(result, alignment_of(static_cast<std::uintptr_t>(x.ld) * size));
+  }
   if (batch > 1 && x.batch_stride != 0) {
     // Two's complement keeps the low bits of a negative stride.
     result = std::min(result, alignment_of(static_cast<std::uintptr_t>(x.batch_stride) * size));
@@ -130,7 +134,9 @@ Canonical canonicalise(const GemmDesc& desc, const GemmOptions& options) {
                             "f32, f64",
                             to_string(desc.dtype)));
   }
-  if (options.threads < 0) refuse(fmt::format("threads = {}: must be >= 0", options.threads));
+  if (options.threads < 0 || options.threads > kMostThreads) {
+    refuse(fmt::format("threads = {}: must be from 0 to {}", options.threads, kMostThreads));
+  }
   check_operand("A", desc.a);
   check_operand("B", desc.b);
   check_operand("C", desc.c);
@@ -192,14 +198,22 @@ struct Footprint {
   int64_t count, width, pitch;
 };
 
-Footprint footprint(const OperandDesc& x, DType dtype, int64_t batch, const void* data) {
+Footprint footprint(const char* name, const OperandDesc& x, DType dtype, int64_t batch,
+                    const void* data) {
   const auto size = static_cast<int64_t>(size_of(dtype));
   const Runs runs = runs_of(x);
-  const int64_t bytes = ((runs.count - 1) * (runs.count > 1 ? x.ld : 0) + runs.length) * size;
+  // ld counts only where it steps from one run to the next; elsewhere it may be any number.
+  const int64_t pitch = runs.count > 1 ? x.ld * size : 0;
+  const int64_t bytes = (runs.count - 1) * pitch + runs.length * size;
   const int64_t span = batch > 1 ? (batch - 1) * x.batch_stride * size : 0;
-  const auto base = reinterpret_cast<std::intptr_t>(data);
-  return {base + std::min<int64_t>(span, 0), base + std::max<int64_t>(span, 0) + bytes, runs.count,
-          runs.length * size, x.ld * size};
+  Footprint out{reinterpret_cast<std::intptr_t>(data), 0, runs.count, runs.length * size, pitch};
+  if (__builtin_add_overflow(out.base, std::max<int64_t>(span, 0), &out.end) ||
+      __builtin_add_overflow(out.end, bytes, &out.end) ||
+      __builtin_add_overflow(out.base, std::min<int64_t>(span, 0), &out.base)) {
+    refuse(fmt::format("{} at address {} is {} x {}: its last byte lies beyond 2^63", name, data,
+                       x.rows, x.cols));
+  }
+  return out;
 }
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
@@ -222,10 +236,10 @@ bool share_bytes(const Footprint& x, const Footprint& y, bool batched) {
 void refuse_aliases(const GemmDesc& desc, const void* a, const void* b, const void* c) {
   const auto empty = [](const OperandDesc& x) { return x.rows == 0 || x.cols == 0; };
   if (empty(desc.c)) return;
-  const Footprint fc = footprint(desc.c, desc.dtype, desc.batch, c);
+  const Footprint fc = footprint("C", desc.c, desc.dtype, desc.batch, c);
   const auto check = [&](const char* name, const OperandDesc& x, const void* data) {
     if (empty(x)) return;
-    if (share_bytes(fc, footprint(x, desc.dtype, desc.batch, data), desc.batch > 1)) {
+    if (share_bytes(fc, footprint(name, x, desc.dtype, desc.batch, data), desc.batch > 1)) {
       refuse(fmt::format("C shares memory with {}: C must not overlap an input (copy {} first)",
                          name, name));
     }

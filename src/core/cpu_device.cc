@@ -58,10 +58,11 @@ DeviceInfo inspect() {
 // One for each instruction set, so that forcing another leaves references that were given out
 // valid and constant.
 const DeviceInfo& cpu_device() {
-  static const std::vector<DeviceInfo> infos = [] {
+  // Never destroyed: see registry().
+  static const std::vector<DeviceInfo>& infos = *[] {
     std::vector<DeviceInfo> out(simd_target_names().size(), inspect());
     for (std::size_t i = 0; i < out.size(); ++i) out[i].simd = simd_target_names()[i];
-    return out;
+    return new std::vector<DeviceInfo>(std::move(out));
   }();
   return infos[simd_target_position()];
 }

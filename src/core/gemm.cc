@@ -14,25 +14,42 @@
 namespace tessera {
 namespace {
 
-/// Scratch memory of the calling thread; grows to the largest call and is freed with the thread.
-void* host_workspace(std::size_t bytes) {
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  thread_local std::unique_ptr<void, Free> buffer;
-  thread_local std::size_t size = 0;
-  if (bytes > size) {
+/// Scratch memory that grows to the largest call.
+class Scratch {
+ public:
+  void* at_least(std::size_t bytes) {
+    if (bytes <= size_) return buffer_.get();
     const std::size_t rounded = (bytes + 255) / 256 * 256;
-    buffer.reset();
-    size = 0;
-    buffer.reset(std::aligned_alloc(256, rounded));
-    if (!buffer) {
+    buffer_.reset();
+    size_ = 0;
+    buffer_.reset(std::aligned_alloc(256, rounded));
+    if (!buffer_) {
       throw Error(ErrorCode::kOutOfMemory,
                   fmt::format("gemm: workspace of {} bytes is not available", rounded));
     }
-    size = rounded;
+    size_ = rounded;
+    return buffer_.get();
   }
-  return buffer.get();
+
+ private:
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  std::unique_ptr<void, Free> buffer_;
+  std::size_t size_ = 0;
+};
+
+// Destructors of other thread-local or static objects may multiply after the thread's scratch
+// memory is gone. The flag, having no destructor, outlives it.
+thread_local bool t_scratch_gone = false;
+
+struct ThreadScratch : Scratch {
+  ~ThreadScratch() { t_scratch_gone = true; }
+};
+
+Scratch& thread_scratch() {
+  thread_local ThreadScratch scratch;
+  return scratch;
 }
 
 template <class T>
@@ -68,6 +85,7 @@ void run(Op op_a, Op op_b, T alpha, MatrixView<const T> a, std::int64_t stride_a
   }
 
   const Plan plan(desc, options);
+  Scratch last;  // for a thread that is being taken down
   void* workspace = nullptr;
   if (plan.workspace_bytes() > 0) {
     if (c.space == Space::kCuda) {
@@ -75,7 +93,8 @@ void run(Op op_a, Op op_b, T alpha, MatrixView<const T> a, std::int64_t stride_a
                   fmt::format("gemm: kernel {} needs {} bytes of workspace: run it through a Plan",
                               plan.kernel(), plan.workspace_bytes()));
     }
-    workspace = host_workspace(plan.workspace_bytes());
+    Scratch& scratch = t_scratch_gone ? last : thread_scratch();
+    workspace = scratch.at_least(plan.workspace_bytes());
   }
   plan.run(alpha, a.data, b.data, beta, c.data, workspace, plan.workspace_bytes(), options.stream);
 }

@@ -12,7 +12,8 @@ constexpr const char* kReason = "this build has no CUDA kernels (configure with 
 }  // namespace
 
 const std::vector<DeviceInfo>& devices() {
-  static const std::vector<DeviceInfo> none;
+  // Never destroyed: see registry().
+  static const auto& none = *new std::vector<DeviceInfo>;
   return none;
 }
 std::string unavailable_reason() { return kReason; }

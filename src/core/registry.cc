@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <mutex>
 
 #include "core/backend.h"
@@ -178,10 +179,11 @@ std::string Explanation::to_string() const {
 }
 
 const Registry& registry() {
-  static const Registry instance = [] {
-    Registry r;
-    register_all_kernels(r);
-    return r;
+  // Never destroyed, like all that a product needs: destructors of static objects may multiply.
+  static const Registry& instance = *[] {
+    auto r = std::make_unique<Registry>();
+    register_all_kernels(*r);
+    return r.release();
   }();
   return instance;
 }

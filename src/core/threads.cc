@@ -26,9 +26,10 @@ int resolve_threads(int requested) {
     int value = 0;
     const char* end = text + std::strlen(text);
     const auto [p, error] = std::from_chars(text, end, value);
-    if (error != std::errc{} || p != end || value < 1) {
+    if (error != std::errc{} || p != end || value < 1 || value > kMostThreads) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("TESSERA_NUM_THREADS = \"{}\": must be a whole number >= 1", text));
+                  fmt::format("TESSERA_NUM_THREADS = \"{}\": must be a whole number from 1 to {}",
+                              text, kMostThreads));
     }
     return value;
   }

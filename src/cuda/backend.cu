@@ -63,7 +63,8 @@ Devices find() {
 }
 
 const Devices& found() {
-  static const Devices instance = find();
+  // Never destroyed: see registry().
+  static const Devices& instance = *new Devices(find());
   return instance;
 }
 

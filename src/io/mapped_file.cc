@@ -1,6 +1,7 @@
 #include "io/mapped_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,7 +45,12 @@ MappedFile map_file(const std::string& path) {
   const auto length = static_cast<std::size_t>(info.st_size);
   // Shared, so that dropping pages can never lose anything.
   void* base = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, file.fd, 0);
-  if (base == MAP_FAILED) bad_file(path, "cannot map: " + errno_text(errno));
+  if (base == MAP_FAILED) {
+    const int error = errno;
+    const std::string what = fmt::format("cannot map {} bytes: {}", length, errno_text(error));
+    if (error == ENOMEM) throw Error(ErrorCode::kOutOfMemory, path + ": " + what);
+    bad_file(path, what);
+  }
   MappedFile out;
   out.mapping = std::shared_ptr<const void>(base, Unmap{length});
   out.bytes = {static_cast<const std::byte*>(base), length};

@@ -68,7 +68,9 @@ void reserve(int fd, std::int64_t length, const std::string& path) {
 std::shared_ptr<const void> map_for_writing(int fd, std::int64_t length, const std::string& path) {
   const auto bytes = static_cast<std::size_t>(length);
   void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (base == MAP_FAILED) output_failure(path, "cannot map: " + errno_text(errno));
+  if (base == MAP_FAILED) {
+    output_failure(path, fmt::format("cannot map {} bytes: {}", length, errno_text(errno)));
+  }
   return std::shared_ptr<const void>(base, Unmap{bytes});
 }
 

@@ -42,8 +42,21 @@ void scale(const PanelJob& job, ProgressMeter& meter) {
   }
 }
 
+/// A kernel that was named is used or refused, and so is a wrong number of threads, even where
+/// there is nothing to multiply.
+void check_request(const PanelJob& job) {
+  const auto placement = [](const PanelOperand& x) {
+    return Placement{std::max<int64_t>(1, x.file.ld()), static_cast<int>(size_of(x.file.dtype))};
+  };
+  const Placement c{std::max<int64_t>(1, job.n), static_cast<int>(job.element_bytes())};
+  plan_step(job, job.options->space, {0, 0, 0, job.m, job.n, job.k, true, true}, placement(job.a),
+            placement(job.b), c, "");
+}
+
 PanelReport run(const PanelJob& job) {
-  if (job.m == 0 || job.n == 0) {
+  const bool empty = job.m == 0 || job.n == 0;
+  if (empty || job.k == 0 || job.alpha == 0) check_request(job);
+  if (empty) {
     PanelReport report;
     report.kernel = "none";
     return report;

@@ -1,6 +1,7 @@
 // What both stages of the check share: the problem put in order, reading, and running of tasks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -16,7 +17,7 @@ namespace tessera::verify_detail {
 class Runner {
  public:
   Runner(int threads, const std::function<bool(double)>& progress)
-      : threads_(threads), progress_(progress) {}
+      : threads_(std::min(threads, kMostWorkers)), progress_(progress) {}
   int threads() const { return threads_; }
 
   /// What follows, `work` units of it, takes the fraction done from where it is to `to`.
@@ -27,6 +28,9 @@ class Runner {
            const std::function<void(std::int64_t task, int worker)>& body);
 
  private:
+  // A wave has about as many tasks, and each thread has scratch memory of its own.
+  static constexpr int kMostWorkers = 64;
+
   int threads_;
   const std::function<bool(double)>& progress_;
   double from_ = 0, to_ = 0, phase_work_ = 1, done_ = 0;

@@ -53,7 +53,8 @@ ErrorModel::ErrorModel(std::int64_t k, double alpha, double beta, Precision prec
       stored_(format_of(stored)),
       stores_coarser_(stored_.roundoff > product_.roundoff),
       growth_(growth(roundings(terms_), product_.roundoff)),
-      reference_growth_(growth(roundings(terms_), kBinary64.roundoff)) {}
+      reference_growth_(growth(roundings(terms_), kBinary64.roundoff)),
+      reference_underflow_((std::abs(alpha_) * terms_ + 3) * kBinary64.spacing) {}
 
 // Each of the k products may lose half a spacing to underflow before it is multiplied by alpha, and
 // so may the products with alpha and beta; additions lose nothing.
@@ -68,7 +69,9 @@ double ErrorModel::product_error(double magnitude, double unit) const {
 }
 
 double ErrorModel::reference_error(double magnitude, double unit) const {
-  return reference_growth_ * magnitude + (std::abs(alpha_) * terms_ + 3) * kBinary64.spacing * unit;
+  // Multiplying a subnormal number takes many times as long as any other.
+  const double underflow = unit == 1 ? reference_underflow_ : reference_underflow_ * unit;
+  return reference_growth_ * magnitude + underflow;
 }
 
 double ErrorModel::bound(double result, double magnitude, double unit) const {

@@ -65,6 +65,7 @@ class ErrorModel {
   Format product_, stored_;
   bool stores_coarser_ = false;
   double growth_ = 0, reference_growth_ = 0;
+  double reference_underflow_ = 0;
 };
 
 /// (1 + u)^n - 1, the most that n roundings can change a term by.

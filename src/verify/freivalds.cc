@@ -18,8 +18,9 @@ constexpr std::int64_t kLd = kCols + 8;   // not a power of two: rows must not s
 constexpr std::int64_t kLdT = kRows + 8;  // the same for a block read transposed
 constexpr std::int64_t kWaveTasks = 64;   // tasks between two calls of progress
 constexpr std::int64_t kStripe = kRows * kWaveTasks;
-constexpr std::int64_t kSumsRoom = 1 << 21;  // doubles that column sums of one wave may take
-constexpr std::int64_t kPanel = 16384;       // of k, when B X is not kept whole
+constexpr std::int64_t kGroup = 64 * kStripe;  // rows whose residuals are held and judged together
+constexpr std::int64_t kSumsRoom = 1 << 21;    // doubles that column sums of one wave may take
+constexpr std::int64_t kPanel = 16384;         // of k, when B X is not kept whole
 constexpr std::int64_t kKeptPanel = 65536;
 
 // Spare sign vectors that only calibrate the threshold. They must not be the ones that are judged:
@@ -59,8 +60,7 @@ class Screen {
         rounds_(rounds),
         columns_(round_up(rounds + kCalibrating, 8)),
         signs_(seed, columns_),
-        scratch_(static_cast<std::size_t>(runner.threads())),
-        rows_(static_cast<std::size_t>(check.m)) {
+        scratch_(static_cast<std::size_t>(runner.threads())) {
     const std::size_t block = static_cast<std::size_t>(std::max(kRows * kLd, kCols * kLdT));
     for (Scratch& s : scratch_) {
       s.block.resize(block);
@@ -77,6 +77,7 @@ class Screen {
     const bool keep = check_.k <= std::max(check_.m, kKeptPanel);
     const std::int64_t panel = keep ? check_.k : kPanel;
     const std::int64_t stripe = keep ? kStripe : check_.m;
+    const std::int64_t group = keep ? kGroup : check_.m;
     runner_.begin_phase(0.9, n * k * (keep ? 1 : 2) + m * k + m * n * (check_.beta != 0 ? 2 : 1));
 
     col_squares_.assign(static_cast<std::size_t>(round_up(check_.n, 8)), 0.0);
@@ -84,8 +85,14 @@ class Screen {
       product_b(p, std::min(panel, check_.k - p), true);
     }
     const bool skips = find_skipped_columns();
+    Screening out;
+    out.column_blocks = skipped_blocks();
     for (std::int64_t i = 0; i < check_.m; i += stripe) {
       const std::int64_t i_count = std::min(stripe, check_.m - i);
+      if (i % group == 0) {
+        first_row_ = i;
+        rows_.assign(static_cast<std::size_t>(std::min(group, check_.m - i)), Row{});
+      }
       z_.assign(static_cast<std::size_t>(i_count * columns_), 0.0);
       row_squares_.assign(static_cast<std::size_t>(round_up(i_count, kRows)), 0.0);
       for (std::int64_t p = 0; p < check_.k; p += panel) {
@@ -94,8 +101,9 @@ class Screen {
         product_a(i, i_count, p, p_count);
       }
       finish_rows(i, i_count);
+      if (i + i_count == first_row_ + static_cast<std::int64_t>(rows_.size())) select(out);
     }
-    return select();
+    return out;
   }
 
  private:
@@ -254,7 +262,7 @@ class Screen {
       add_signed_rows(s, rows, j, cols, s.c0.data(), c0_squares);
     }
     for (std::int64_t r = 0; r < rows; ++r) {
-      Row& row = rows_[static_cast<std::size_t>(i + r)];
+      Row& row = rows_[static_cast<std::size_t>(i - first_row_ + r)];
       weigh(a_squares[r], c_squares[r], c0_squares[r], row);
       measure(s.c.data() + r * columns_, z + r * columns_, s.c0.data() + r * columns_, row);
     }
@@ -305,7 +313,7 @@ class Screen {
   // The factor on the weights: kSigmas times the noise that all but the worst few rows stay within,
   // as the calibrating vectors saw it, but no more than kCap. Those worst few are rechecked when
   // they stand out.
-  Screening select() const {
+  void select(Screening& out) const {
     std::vector<double> noise;
     noise.reserve(rows_.size());
     for (const Row& row : rows_) {
@@ -319,7 +327,6 @@ class Screen {
     const double median = noise.empty() ? 0 : noise[noise.size() / 2];
     const double stands_out = noise.empty() ? 0 : std::max(kSigmas * median, noise[outliers]);
 
-    Screening out;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const Row& row = rows_[i];
       const double threshold = factor * row.weight;
@@ -330,18 +337,23 @@ class Screen {
             std::max({out.detectable_error, threshold + row.fp64_error, row.bound});
       }
       if (!passes) {
-        out.rows.push_back(static_cast<std::int64_t>(i));
+        out.rows.push_back(first_row_ + static_cast<std::int64_t>(i));
       } else if (row.residual > 0) {
         out.worst_ratio = std::max(out.worst_ratio, row.residual / threshold);
       }
     }
+  }
+
+  // Blocks with a column that takes no part in the sums.
+  std::vector<std::int64_t> skipped_blocks() const {
+    std::vector<std::int64_t> blocks;
     for (std::int64_t block = 0; block * kColumnBlock < check_.n; ++block) {
       const std::int64_t end = std::min(check_.n, (block + 1) * kColumnBlock);
       bool any = false;
       for (std::int64_t j = block * kColumnBlock; j < end; ++j) any = any || skipped(j);
-      if (any) out.column_blocks.push_back(block);
+      if (any) blocks.push_back(block);
     }
-    return out;
+    return blocks;
   }
 
   const Check& check_;
@@ -349,7 +361,8 @@ class Screen {
   std::int64_t rounds_, columns_;
   Signs signs_;
   std::vector<Scratch> scratch_;
-  std::vector<Row> rows_;
+  std::vector<Row> rows_;  // of the group that begins at first_row_
+  std::int64_t first_row_ = 0;
   std::vector<unsigned char> skip_;  // one flag per column of C; empty when none is set
   std::vector<double> col_squares_, task_sums_, y_, z_, row_squares_;
   double b_norm_ = 0, b_column_norm_ = 0;

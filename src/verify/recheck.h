@@ -21,10 +21,10 @@ struct RecheckResult {
   Verdict verdict;
 };
 
-/// Judges the elements of `rows` (ascending) in the column blocks listed (ascending). Stops after
-/// the wave of rows in which the first wrong element is found. What it returns does not depend on
-/// the number of threads.
-RecheckResult recheck(const Check& check, Runner& runner, const std::vector<std::int64_t>& rows,
+/// Judges the elements of `rows` (ascending; null: every row) in the column blocks listed
+/// (ascending). Stops after the wave of rows in which the first wrong element is found. What it
+/// returns does not depend on the number of threads.
+RecheckResult recheck(const Check& check, Runner& runner, const std::vector<std::int64_t>* rows,
                       const std::vector<std::int64_t>& column_blocks);
 
 }  // namespace tessera::verify_detail

@@ -119,7 +119,7 @@ void check_all(const Check& check, Runner& runner, VerifyReport& report) {
   runner.begin_phase(1, static_cast<double>(check.m) / 64);
   const std::int64_t blocks =
       (check.n + verify_detail::kColumnBlock - 1) / verify_detail::kColumnBlock;
-  add(recheck(check, runner, range(check.m), range(blocks)), report);
+  add(recheck(check, runner, nullptr, range(blocks)), report);
 }
 
 void check_by_signs(const Check& check, Runner& runner, std::uint64_t seed, VerifyReport& report) {
@@ -131,9 +131,9 @@ void check_by_signs(const Check& check, Runner& runner, std::uint64_t seed, Veri
   const double rows = static_cast<double>(found.rows.size());
   const double all = found.column_blocks.empty() ? 0 : static_cast<double>(check.m);
   runner.begin_phase(1, (rows + all) / 64);
-  add(recheck(check, runner, found.rows, range(blocks)), report);
+  add(recheck(check, runner, &found.rows, range(blocks)), report);
   if (!report.passed || found.column_blocks.empty()) return;
-  const RecheckResult columns = recheck(check, runner, range(check.m), found.column_blocks);
+  const RecheckResult columns = recheck(check, runner, nullptr, found.column_blocks);
   add(columns, report);
   report.rows_rechecked = std::max(columns.rows, static_cast<std::int64_t>(found.rows.size()));
 }

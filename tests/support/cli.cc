@@ -38,6 +38,9 @@ void limit(int what, std::uint64_t value) {
   if (::dup2(out_file, STDOUT_FILENO) < 0 || ::dup2(err_file, STDERR_FILENO) < 0) ::_exit(126);
   limit(RLIMIT_FSIZE, limits.file_bytes);
   limit(RLIMIT_AS, limits.address_bytes);
+  for (const int fd : limits.closed) ::close(fd);
+  std::vector<std::string> variables = limits.environment;
+  for (std::string& variable : variables) ::putenv(variable.data());
   std::string program = TESSERA_CLI;
   std::vector<char*> argv = {program.data()};
   std::vector<std::string> copies = args;

@@ -15,6 +15,8 @@ struct Limits {
   std::uint64_t address_bytes = 0;  ///< RLIMIT_AS; 0: none
   int interrupt_with = 0;           ///< signal sent as soon as a file appears in `watched`
   std::string watched;
+  std::vector<int> closed;               ///< standard descriptors that are closed
+  std::vector<std::string> environment;  ///< NAME=VALUE, added
 };
 
 struct Ran {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/threads.h"
 #include "tessera/error.h"
 
 namespace tessera::cli {
@@ -116,7 +117,18 @@ CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& valu
 
 CLI::Option* add_file(CLI::App& app, const std::string& name, std::string& value,
                       const std::string& description) {
-  return app.add_option(name, value, description)->type_name("FILE");
+  return app.add_option(name, value, description)
+      ->type_name("FILE")
+      ->check([](const std::string& text) {
+        return std::string(text.empty() ? "\"\" is not a file name" : "");
+      });
+}
+
+std::string decimal_fault(const std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits && (text.size() == 1 || text[0] != '0')
+             ? std::string()
+             : fmt::format("\"{}\" is not a whole decimal number", text);
 }
 
 CLI::Option* add_threads(CLI::App& app, int& value) {
@@ -124,7 +136,8 @@ CLI::Option* add_threads(CLI::App& app, int& value) {
       .add_option("--threads", value,
                   "CPU threads (default: TESSERA_NUM_THREADS, else every core allowed)")
       ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+      ->check(decimal_fault)
+      ->check(CLI::Range(1, kMostThreads));
 }
 
 CLI::Option* add_device(CLI::App& app, std::string& value) {

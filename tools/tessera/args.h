@@ -36,6 +36,8 @@ CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& valu
 /// -o style file arguments: type name FILE, which shell completion knows.
 CLI::Option* add_file(CLI::App& app, const std::string& name, std::string& value,
                       const std::string& description);
+/// A check for whole numbers: what the parser would take as octal or hexadecimal is refused.
+std::string decimal_fault(const std::string& text);
 CLI::Option* add_threads(CLI::App& app, int& value);
 CLI::Option* add_device(CLI::App& app, std::string& value);
 

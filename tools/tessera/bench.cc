@@ -198,6 +198,7 @@ Verb add_bench(CLI::App& root) {
       ->type_name("M N K ...")
       ->required()
       ->expected(3, 3000)
+      ->check(decimal_fault)
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
   app->add_option("--ops", args->ops, "op(A) op(B) (default NN)")
       ->check(CLI::IsMember(std::vector<std::string>{"NN", "NT", "TN", "TT"}));

@@ -283,7 +283,7 @@ Json check_json(const VerifyReport& report, const VerifyOptions& options, double
 
 std::string matrix_text(const io::FileMatrix& m) {
   return fmt::format("{:<14} {:<8} {:<13} {}", fmt::format("{} x {}", m.rows, m.cols),
-                     to_string(m.dtype), layout_name(m.layout), m.name);
+                     to_string(m.dtype), layout_name(m.layout), printable(m.name));
 }
 
 }  // namespace tessera::cli

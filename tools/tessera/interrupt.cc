@@ -21,13 +21,35 @@ void say(const char* text, std::size_t length) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, length);
 }
 
-void on_signal(int signal_number) {
+void clean_up() {
   io::remove_temporaries();
   constexpr char kWipe[] = "\r\033[K";
   if (g_progress_visible.load(std::memory_order_relaxed)) say(kWipe, sizeof kWipe - 1);
+}
+
+void on_signal(int signal_number) {
+  clean_up();
   const std::string& line = signal_number == SIGBUS ? g_lost_file : g_interrupted;
   say(line.data(), line.size());
   ::_exit(signal_number == SIGBUS ? kBadInput : kInterrupted);
+}
+
+/// The signal keeps its usual effect: that comes when the handler returns, which unblocks it.
+void on_fatal_signal(int signal_number) {
+  clean_up();
+  ::signal(signal_number, SIG_DFL);
+  ::raise(signal_number);
+}
+
+void handle(int number, void (*handler)(int)) {
+  struct sigaction action;
+  std::memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  sigfillset(&action.sa_mask);  // one signal is enough
+  struct sigaction old;
+  // A shell that starts a background job ignores SIGINT for it (nohup does so with SIGHUP).
+  if (::sigaction(number, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) return;
+  ::sigaction(number, &action, nullptr);
 }
 
 }  // namespace
@@ -37,16 +59,9 @@ void catch_interrupts(const std::string& verb) {
   g_lost_file = "tessera " + verb +
                 ": a mapped file could not be read to its end: it was shortened meanwhile, or its "
                 "disk failed\n";
-  struct sigaction action;
-  std::memset(&action, 0, sizeof action);
-  action.sa_handler = on_signal;
-  sigfillset(&action.sa_mask);  // one signal is enough
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGBUS}) {
-    struct sigaction old;
-    // A shell that starts a background job ignores SIGINT for it (nohup does so with SIGHUP).
-    if (::sigaction(number, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;
-    ::sigaction(number, &action, nullptr);
-  }
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGBUS}) handle(number, on_signal);
+  // A reader of stderr that went away, Ctrl-\ on a terminal, a limit on CPU time, a timer.
+  for (const int number : {SIGPIPE, SIGQUIT, SIGXCPU, SIGALRM}) handle(number, on_fatal_signal);
 }
 
 void set_progress_visible(bool visible) {

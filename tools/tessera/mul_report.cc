@@ -71,7 +71,7 @@ void print_report(const Inputs& in, const MulArgs& args, const MulOutcome& outco
   if (in.c0) line("C0", matrix_text(*in.c0));
   line("C", fmt::format("{:<14} {:<8} {:<13} {}", fmt::format("{} x {}", in.m, in.n),
                         to_string(outcome.out_dtype), "row-major",
-                        outcome.written ? args.out : "not written"));
+                        outcome.written ? printable(args.out) : "not written"));
   line("computed", "in " + precision_text(in));
   line("kernel", kernel_text(outcome));
   line("device", device_text(outcome));
@@ -85,7 +85,7 @@ void print_report(const Inputs& in, const MulArgs& args, const MulOutcome& outco
   line("check", outcome.checked ? fmt::format("{}  {}", verdict(outcome.check.passed),
                                               outcome.check.to_string())
                                 : "off: this product is not proved");
-  line("result", outcome.written ? fmt::format("{} ({})", args.out,
+  line("result", outcome.written ? fmt::format("{} ({})", printable(args.out),
                                                format_bytes(static_cast<double>(outcome.out_bytes)))
                                  : "not written");
   if (args.explain) fmt::print("\n{}", panel.explanation.to_string());

@@ -40,6 +40,19 @@ std::string_view layout_name(Layout layout) {
   return layout == Layout::kRowMajor ? "row-major" : "column-major";
 }
 
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 bool colour_allowed() {
   const char* no_color = std::getenv("NO_COLOR");
   return (no_color == nullptr || *no_color == '\0') && ::isatty(STDOUT_FILENO) == 1;

@@ -1,13 +1,17 @@
 // Parses, runs the verb, and turns every error into one line on stderr and an exit code.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <new>
 #include <system_error>
 
 #include "args.h"
 #include "cli.h"
 #include "interrupt.h"
+#include "quantities.h"
 #include "run.h"
 
 namespace tessera::cli {
@@ -20,7 +24,8 @@ constexpr const char* kExamples =
     "  tessera info --peaks                        what this machine can do\n"
     "  tessera VERB --help                         options and examples of a verb\n\n";
 
-/// Line breaks and surrounding blanks folded away, so that an error stays one line.
+/// Line breaks and surrounding blanks folded away, so that an error stays one line; other control
+/// characters escaped, so that a file name cannot drive the terminal.
 std::string one_line(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -32,11 +37,13 @@ std::string one_line(const std::string& text) {
     }
   }
   while (!out.empty() && out.back() == ' ') out.pop_back();
-  return out;
+  return printable(out);
 }
 
 int fail(const std::string& verb, ExitCode code, const std::string& message) {
-  fmt::print(stderr, "tessera{}{}: {}\n", verb.empty() ? "" : " ", verb, one_line(message));
+  const std::string line =
+      fmt::format("tessera{}{}: {}\n", verb.empty() ? "" : " ", verb, one_line(message));
+  std::fputs(line.c_str(), stderr);  // where stderr is closed, the exit code has to do
   return code;
 }
 
@@ -110,6 +117,14 @@ int run_guarded(const std::string& name, const std::function<int()>& run) {
   }
 }
 
+/// A descriptor below 3 that is closed would go to the next file that is opened, and what is meant
+/// for stdout or stderr would be written into a matrix. Reading only: writing stays an error.
+void occupy_standard_descriptors() {
+  int fd = 0;
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDONLY);
+  if (fd >= 0) ::close(fd);
+}
+
 }  // namespace
 
 std::vector<Verb> add_all(CLI::App& root) {
@@ -123,6 +138,7 @@ std::vector<Verb> add_all(CLI::App& root) {
 }
 
 int run_command_line(int argc, char** argv) {
+  occupy_standard_descriptors();
   // A write past RLIMIT_FSIZE must be an error that is reported, not a death by signal.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App root;

@@ -89,8 +89,11 @@ Verb add_verify(CLI::App& root) {
   app->add_option("--rounds", args->rounds,
                   "random vectors; a wrong element is missed with probability 2^-N (default 20)")
       ->type_name("N")
+      ->check(decimal_fault)
       ->check(CLI::Range(1, 60));
-  app->add_option("--seed", args->seed, "seed of the random vectors")->type_name("N");
+  app->add_option("--seed", args->seed, "seed of the random vectors")
+      ->type_name("N")
+      ->check(decimal_fault);
   add_threads(*app, args->threads);
   app->add_flag("--json", args->json, "report as one JSON object");
   app->add_flag("--quiet", args->quiet, "no report and no progress, only errors");

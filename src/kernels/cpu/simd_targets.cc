@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 
 #include "kernels/cpu/simd_dispatch.h"
 // After it: the set of targets.
@@ -18,12 +19,13 @@ namespace {
 
 /// Targets of this build that this CPU runs, best first: Highway gives better ones lower bits.
 const std::vector<std::int64_t>& runnable() {
-  static const std::vector<std::int64_t> targets = [] {
-    std::vector<std::int64_t> out;
+  // Never destroyed: see registry().
+  static const std::vector<std::int64_t>& targets = *[] {
+    auto out = std::make_unique<std::vector<std::int64_t>>();
     // What the compiler was told to assume for the whole program runs, or nothing here would.
     std::int64_t left = (hwy::SupportedTargets() | HWY_STATIC_TARGET) & HWY_TARGETS;
-    for (; left != 0; left &= left - 1) out.push_back(left & -left);
-    return out;
+    for (; left != 0; left &= left - 1) out->push_back(left & -left);
+    return out.release();
   }();
   return targets;
 }
@@ -63,10 +65,10 @@ std::atomic<std::size_t> g_position{kUndecided};
 }  // namespace
 
 const std::vector<std::string>& simd_target_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> out;
-    for (const std::int64_t target : runnable()) out.emplace_back(hwy::TargetName(target));
-    return out;
+  static const std::vector<std::string>& names = *[] {
+    auto out = std::make_unique<std::vector<std::string>>();
+    for (const std::int64_t target : runnable()) out->emplace_back(hwy::TargetName(target));
+    return out.release();
   }();
   return names;
 }
