@@ -178,10 +178,13 @@ void check(const Kernel& kernel, const Shape& s, const DeviceInfo& device, int t
 /// blocks, with all four ops, both kinds of beta, packed and padded.
 std::vector<Shape> shapes() {
   std::vector<Shape> out;
-  const std::int64_t sizes[][3] = {
-      {1, 1, 1},    {2, 3, 4},    {5, 7, 3},    {6, 16, 8},    {7, 17, 9},     {8, 12, 16},
-      {13, 31, 15}, {14, 32, 16}, {15, 33, 17}, {29, 65, 63},  {35, 79, 19},   {3, 3, 431},
-      {1, 257, 3},  {257, 1, 5},  {1, 40, 129}, {17, 100, 70}, {100, 100, 100}};
+  // The last two are whole tiles of every instruction set: their full panels end where the operands
+  // do.
+  const std::int64_t sizes[][3] = {{1, 1, 1},       {2, 3, 4},    {5, 7, 3},    {6, 16, 8},
+                                   {7, 17, 9},      {8, 12, 16},  {13, 31, 15}, {14, 32, 16},
+                                   {15, 33, 17},    {29, 65, 63}, {35, 79, 19}, {3, 3, 431},
+                                   {1, 257, 3},     {257, 1, 5},  {1, 40, 129}, {17, 100, 70},
+                                   {100, 100, 100}, {42, 96, 15}, {84, 96, 18}};
   int number = 0;
   for (const auto& [m, n, k] : sizes) {
     for (int ops = 0; ops < 4; ++ops, ++number) {
