@@ -70,7 +70,16 @@ TEST(Arguments, NullPointersAndHugeSizes) {
   text = error_of(ErrorCode::kInvalidArgument, [&] {
     multiply({a, 5, 2, huge}, row_major<const float>(a, 2, 5), row_major(c, 5, 5));
   });
+  EXPECT_SAYS(text, "A is 5 x 2");
   EXPECT_SAYS(text, "exceeds 2^63");
+  text = error_of(ErrorCode::kInvalidArgument, [&] {
+    multiply(row_major<const float>(a, 5, 3), {a, 3, 2, huge}, row_major(c, 5, 2));
+  });
+  EXPECT_SAYS(text, "B is 3 x 2 with ldb = 4611686018427387904");
+  text = error_of(ErrorCode::kInvalidArgument, [&] {
+    multiply(row_major<const float>(a, 5, 3), row_major<const float>(a, 3, 2), {c, 5, 2, huge});
+  });
+  EXPECT_SAYS(text, "C is 5 x 2 with ldc = 4611686018427387904");
   // Null is fine where there are no elements.
   multiply(row_major<const float>(nullptr, 0, 3), row_major<const float>(a, 3, 5),
            row_major<float>(nullptr, 0, 5));
@@ -253,7 +262,7 @@ TEST(Batches, OutputsMayInterleaveButNotOverlap) {
   EXPECT_EQ(c[0], 1 * 2 + 2 * 5);
   EXPECT_EQ(c[3], 5 * 8 + 6 * 11);
   EXPECT_EQ(c[11], 7 * 10 + 8 * 13);
-  for (std::int64_t stride : {0, 1, 2, 4}) {
+  for (std::int64_t stride : {0, 1, 2, 4, 8, -4, -8}) {
     EXPECT_SAYS(error_of(ErrorCode::kInvalidArgument,
                          [&] {
                            gemm_strided_batched(Op::kN, Op::kN, 1.0f,
@@ -290,6 +299,13 @@ TEST(Batches, StridesMayBeNegative) {
   EXPECT_EQ(forward[19], 19 * 20 + 20 * 21);
   EXPECT_EQ(forward[4], -1);
   EXPECT_EQ(c, forward);
+}
+
+TEST(Batches, NoneTouchesNothing) {
+  // Not even looked at: there may be no memory at all.
+  gemm_strided_batched(Op::kN, Op::kN, 1.0f, row_major<const float>(nullptr, 2, 2), 4,
+                       row_major<const float>(nullptr, 2, 2), 4, 0.0f,
+                       row_major<float>(nullptr, 2, 2), 4, 0);
 }
 
 TEST(Batches, AliasesOfAnyMemberAreRefused) {

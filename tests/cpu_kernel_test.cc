@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cpu/blocking.h"
 #include "kernels/cpu/simd_targets.h"
 #include "tessera/gemm.h"
 #include "tessera/kernel.h"
@@ -175,10 +178,13 @@ void check(const Kernel& kernel, const Shape& s, const DeviceInfo& device, int t
 /// blocks, with all four ops, both kinds of beta, packed and padded.
 std::vector<Shape> shapes() {
   std::vector<Shape> out;
-  const std::int64_t sizes[][3] = {
-      {1, 1, 1},    {2, 3, 4},    {5, 7, 3},    {6, 16, 8},    {7, 17, 9},     {8, 12, 16},
-      {13, 31, 15}, {14, 32, 16}, {15, 33, 17}, {29, 65, 63},  {35, 79, 19},   {3, 3, 431},
-      {1, 257, 3},  {257, 1, 5},  {1, 40, 129}, {17, 100, 70}, {100, 100, 100}};
+  // The last two are whole tiles of every instruction set: their full panels end where the operands
+  // do.
+  const std::int64_t sizes[][3] = {{1, 1, 1},       {2, 3, 4},    {5, 7, 3},    {6, 16, 8},
+                                   {7, 17, 9},      {8, 12, 16},  {13, 31, 15}, {14, 32, 16},
+                                   {15, 33, 17},    {29, 65, 63}, {35, 79, 19}, {3, 3, 431},
+                                   {1, 257, 3},     {257, 1, 5},  {1, 40, 129}, {17, 100, 70},
+                                   {100, 100, 100}, {42, 96, 15}, {84, 96, 18}};
   int number = 0;
   for (const auto& [m, n, k] : sizes) {
     for (int ops = 0; ops < 4; ++ops, ++number) {
@@ -328,6 +334,62 @@ TEST(BlockedWorkspace, BoundedWhateverTheProblem) {
     tiny.dtype = dtype;
     tiny.m = tiny.n = tiny.k = 8;
     EXPECT_LE(kernel.workspace_bytes(tiny, cpu_device(), 16), std::size_t{16} << 10);
+  }
+}
+
+TEST(BlockedWorkspace, HoldsTheBlocksWhateverTheCaches) {
+  DeviceInfo device = cpu_device();
+  for (const auto& [type, tile] : {std::pair{DType::kF32, TileShape{14, 32}},
+                                   {DType::kF64, TileShape{14, 16}},
+                                   {DType::kF32, TileShape{6, 16}},
+                                   {DType::kF64, TileShape{6, 2}}}) {
+    for (std::int64_t size : {1, 7, 100, 513, 3000, 100000}) {
+      for (const auto& [l1, l2, l3] : {std::array<std::int64_t, 3>{0, 0, 0},
+                                       {4 << 10, 24 << 10, 0},
+                                       {32 << 10, 512 << 10, 8 << 20},
+                                       {std::int64_t{64} << 20, std::int64_t{1} << 30, 1 << 30}}) {
+        device.l1_bytes = l1;
+        device.l2_bytes = l2;
+        device.l3_bytes = l3;
+        device.cores = 1;
+        Problem p;
+        p.dtype = type;
+        p.m = size;
+        p.n = 2 * size;
+        p.k = size + 3;
+        for (int threads : {1, 3, 16, 64, 256}) {
+          const std::size_t bytes = worker_bytes(p, device, threads);
+          const Blocks blocks = choose_blocks(p, device, tile, bytes);
+          ASSERT_GE(std::min({blocks.mc / tile.rows, blocks.nc / tile.cols, blocks.kc}), 1);
+          const std::int64_t depth = even_block(p.k, blocks.kc, kDepthStep);
+          // Each of the two blocks is padded to a cache line.
+          const std::int64_t needed =
+              (blocks.mc + blocks.nc) * depth * static_cast<std::int64_t>(size_of(type)) + 128;
+          ASSERT_LE(needed, static_cast<std::int64_t>(bytes))
+              << to_string(type) << ' ' << tile.rows << 'x' << tile.cols << " size " << size
+              << " caches " << l1 << ' ' << l2 << ' ' << l3 << ", " << threads << " threads";
+        }
+      }
+    }
+  }
+}
+
+// What decides how sums are rounded may depend on the machine alone.
+TEST(BlockedWorkspace, DepthOfBlocksIsTheSameForEveryProblem) {
+  const TileShape tile{6, 16};
+  Problem p;
+  p.k = 5000;
+  p.m = p.n = 1;
+  const std::int64_t depth =
+      choose_blocks(p, cpu_device(), tile, worker_bytes(p, cpu_device(), 1)).kc;
+  for (std::int64_t size : {2, 100, 1000, 30000}) {
+    for (int threads : {1, 4, 64}) {
+      p.m = size;
+      p.n = 3 * size;
+      p.batch = threads;
+      EXPECT_EQ(choose_blocks(p, cpu_device(), tile, worker_bytes(p, cpu_device(), threads)).kc,
+                depth);
+    }
   }
 }
 

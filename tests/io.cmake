@@ -14,7 +14,6 @@ if(NOT TESSERA_TEST_PYTHON)
   set(TESSERA_TEST_PYTHON ${Python3_EXECUTABLE})
 endif()
 if(TESSERA_TEST_PYTHON)
-  add_test(NAME numpy_io_test COMMAND ${TESSERA_TEST_PYTHON}
+  tessera_add_test(numpy_io_test LABELS cpu io COMMAND ${TESSERA_TEST_PYTHON}
     ${CMAKE_CURRENT_SOURCE_DIR}/numpy_io_test.py $<TARGET_FILE:io_dump>)
-  set_tests_properties(numpy_io_test PROPERTIES LABELS "cpu;io" TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()

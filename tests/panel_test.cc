@@ -130,7 +130,8 @@ TEST(PanelSemantics, AlphaZeroNeverReadsAOrB) {
     for (const double beta : {1.0, 0.5, 0.0}) {
       io::OutputMatrix out(s.dir.file("out.npy"), DType::kF32, 3, 3);
       std::memset(out.data(), 0xff, 9 * 4);
-      panel_gemm(Op::kN, Op::kN, alpha, a, b, beta, &c0, out, {});
+      const PanelReport report = panel_gemm(Op::kN, Op::kN, alpha, a, b, beta, &c0, out, {});
+      EXPECT_EQ(report.kernel, "none");
       const std::vector<double> got = elements(out);
       for (std::size_t e = 0; e < 9; ++e) {
         EXPECT_EQ(got[e], beta * (4.0 * static_cast<double>(e / 3) + static_cast<double>(e % 3)));

@@ -1,6 +1,7 @@
 // The check where numbers end: NaN, infinities, overflow, underflow, empty and unread operands.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -256,6 +257,22 @@ TEST(VerifySpecial, OverflowOfTheStoredType) {
   expect(false, sign);
   nan.c.data[static_cast<std::size_t>(at)] = kNan;
   expect(false, nan);
+}
+
+// F8_E4M3 has no infinity: NaN stands for it, and the largest number does not.
+TEST(VerifySpecial, InfinityInATypeWithout) {
+  Product<float> p = Product<float>(60, 70, 45).randomize(31, 0.05, 0.05);
+  p.a(13, 7) = kInf;
+  p.c_dtype = DType::kF8E4M3;
+  p.compute();
+  const Stored& e4m3 = *std::find_if(std::begin(kStored), std::end(kStored),
+                                     [](const Stored& s) { return s.dtype == DType::kF8E4M3; });
+  for (float& x : p.c.data) x = std::isinf(x) ? kNan : round_to(x, e4m3);
+  expect(true, p);
+  for (float wrong : {448.0f, -448.0f, 0.0f}) {
+    p.c(13, 40) = wrong;
+    expect(false, p);
+  }
 }
 
 TEST(VerifySpecial, OperandsAreRoundedToFp32) {
