@@ -247,12 +247,21 @@ TEST(CallLog, OneJsonLineForEachCall) {
   std::_Exit(c[1] == 9 ? 0 : 1);
 }
 
-TEST(CallLog, CallsAloneGoToStderrAndOtherValuesNowhere) {
+[[noreturn]] void log_with_a_wrong_value() {
+  try {
+    log_to_stderr("1");
+  } catch (const Error& e) {
+    std::fputs(e.what(), stderr);
+    std::_Exit(e.code() == ErrorCode::kInvalidArgument ? 7 : 1);
+  }
+}
+
+TEST(CallLog, CallsAloneGoToStderrAndAnotherValueIsAnError) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(log_to_stderr("calls"), testing::ExitedWithCode(0),
               "^.\"tessera\":\"gemm\",\"dtype\":\"f64\".*\"batch\":2.*.\nend$");
-  EXPECT_EXIT(log_to_stderr("1"), testing::ExitedWithCode(0), "^end$");
   EXPECT_EXIT(log_to_stderr(""), testing::ExitedWithCode(0), "^end$");
+  EXPECT_EXIT(log_with_a_wrong_value(), testing::ExitedWithCode(7), "must be calls or calls:FILE");
 }
 
 }  // namespace
