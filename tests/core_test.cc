@@ -262,6 +262,16 @@ TEST(Batches, OutputsMayInterleaveButNotOverlap) {
   EXPECT_EQ(c[0], 1 * 2 + 2 * 5);
   EXPECT_EQ(c[3], 5 * 8 + 6 * 11);
   EXPECT_EQ(c[11], 7 * 10 + 8 * 13);
+  // With a gap between them, up to the very end of the row.
+  std::fill(c.begin(), c.end(), -1.0f);
+  gemm_strided_batched(Op::kN, Op::kN, 1.0f, row_major<const float>(a.data(), 2, 2), 4,
+                       row_major<const float>(b.data(), 2, 3), 6, 0.0f,
+                       MatrixView<float>(c.data(), 2, 3, 8), 5, 2);
+  EXPECT_EQ(c[5], 5 * 8 + 6 * 11);
+  EXPECT_EQ(c[15], 7 * 10 + 8 * 13);
+  for (std::int64_t unwritten : {3, 4, 11, 12}) {
+    EXPECT_EQ(c[static_cast<std::size_t>(unwritten)], -1.0f);
+  }
   for (std::int64_t stride : {0, 1, 2, 4, 8, -4, -8}) {
     EXPECT_SAYS(error_of(ErrorCode::kInvalidArgument,
                          [&] {
@@ -390,6 +400,9 @@ TEST(Canonical, KeepsWhatEachOperandPromises) {
   x = canonicalise(d, {});
   EXPECT_EQ(x.problem.align_a, 64);
   EXPECT_EQ(x.problem.align_c, 16);
+  EXPECT_EQ(x.problem.lda, 7);
+  d.a.ld = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(canonicalise(d, {}).problem.lda, 7);
   d.a.alignment = 48;
   EXPECT_SAYS(error_of(ErrorCode::kInvalidArgument, [&] { canonicalise(d, {}); }),
               "alignment of A = 48");

@@ -179,6 +179,15 @@ TEST(CudaDevices, AreListedByIndex) {
   }
 }
 
+TEST(CudaDevices, OneThatDoesNotExistIsRefused) {
+  GemmDesc d;
+  d.space = Space::kCuda;
+  d.device = static_cast<int>(cuda_devices().size());
+  const std::string message = error_of(ErrorCode::kNoDevice, [&] { const Plan plan(d); });
+  EXPECT_NE(message.find("cuda:" + std::to_string(d.device) + " does not exist"), std::string::npos)
+      << message;
+}
+
 TEST(CudaPointers, DeviceAndManagedMemoryAreKnown) {
   const DeviceArray<float> x(4);
   int device = -1;
