@@ -18,7 +18,7 @@ std::FILE* log_file() {
     if (text == "calls") return stderr;
     constexpr std::string_view kPrefix = "calls:";
     if (text.substr(0, kPrefix.size()) != kPrefix) return nullptr;
-    return std::fopen(value + kPrefix.size(), "a");
+    return std::fopen(value + kPrefix.size(), "ae");
   }();
   return file;
 }

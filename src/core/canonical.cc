@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <cctype>
+#include <cstdlib>
+
+#include "core/int_math.h"
+#include "tessera/error.h"
 
 namespace tessera {
 namespace {
@@ -62,11 +66,14 @@ int64_t usable_ld(const OperandDesc& x) {
 }
 
 int alignment(const OperandDesc& x, DType dtype, int64_t batch) {
-  const auto size = static_cast<int64_t>(size_of(dtype));
+  const std::uintptr_t size = size_of(dtype);
   int result = std::min(x.alignment, 256);
-  if (runs_of(x).count > 1) result = std::min(result, alignment_of(x.ld * size));
+  // Unsigned: the low bits are right for a negative stride, and for an ld whose size in bytes
+  // overflows, which an empty matrix may have.
+  if (runs_of(x).count > 1) {
+    result = std::min(result, alignment_of(static_cast<std::uintptr_t>(x.ld) * size));
+  }
   if (batch > 1 && x.batch_stride != 0) {
-    // Two's complement keeps the low bits of a negative stride.
     result = std::min(result, alignment_of(static_cast<std::uintptr_t>(x.batch_stride) * size));
   }
   return result;
@@ -198,8 +205,10 @@ Footprint footprint(const OperandDesc& x, DType dtype, int64_t batch, const void
   const int64_t bytes = ((runs.count - 1) * (runs.count > 1 ? x.ld : 0) + runs.length) * size;
   const int64_t span = batch > 1 ? (batch - 1) * x.batch_stride * size : 0;
   const auto base = reinterpret_cast<std::intptr_t>(data);
-  return {base + std::min<int64_t>(span, 0), base + std::max<int64_t>(span, 0) + bytes, runs.count,
-          runs.length * size, x.ld * size};
+  // A stride or an ld that nobody meant may lead past the last address.
+  const std::intptr_t end = saturating_add(saturating_add(base, std::max<int64_t>(span, 0)), bytes);
+  const int64_t pitch = runs.count > 1 ? x.ld * size : 0;
+  return {base + std::min<int64_t>(span, 0), end, runs.count, runs.length * size, pitch};
 }
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }

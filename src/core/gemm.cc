@@ -3,12 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <memory>
-#include <new>
-
 #include "core/backend.h"
 #include "core/canonical.h"
+#include "core/host_buffer.h"
 #include "tessera/plan.h"
 
 namespace tessera {
@@ -16,23 +13,16 @@ namespace {
 
 /// Scratch memory of the calling thread; grows to the largest call and is freed with the thread.
 void* host_workspace(std::size_t bytes) {
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  thread_local std::unique_ptr<void, Free> buffer;
+  thread_local HostBuffer buffer;
   thread_local std::size_t size = 0;
   if (bytes > size) {
-    const std::size_t rounded = (bytes + 255) / 256 * 256;
-    buffer.reset();
+    // The old one goes first: the two need not fit side by side.
+    buffer = HostBuffer();
     size = 0;
-    buffer.reset(std::aligned_alloc(256, rounded));
-    if (!buffer) {
-      throw Error(ErrorCode::kOutOfMemory,
-                  fmt::format("gemm: workspace of {} bytes is not available", rounded));
-    }
-    size = rounded;
+    buffer = HostBuffer("gemm", static_cast<std::int64_t>(bytes));
+    size = bytes;
   }
-  return buffer.get();
+  return buffer.data();
 }
 
 template <class T>

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
+#include <utility>
 
 #include "core/backend.h"
 #include "tessera/error.h"

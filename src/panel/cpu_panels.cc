@@ -16,6 +16,7 @@
 #include <chrono>
 
 #include "core/canonical.h"
+#include "core/host_buffer.h"
 #include "core/threads.h"
 #include "panel/panel_io.h"
 #include "panel/panel_job.h"
@@ -180,7 +181,7 @@ class CpuPanel {
  public:
   CpuPanel(const PanelOperand& operand, bool hold, int64_t rows, int64_t cols)
       : file_(operand.file), hold_(hold), ld_(hold ? padded_ld(cols, sizeof(T)) : file_.ld()) {
-    if (hold_) buffer_ = HostBuffer(buffer_bytes(rows, cols, sizeof(T)));
+    if (hold_) buffer_ = HostBuffer("panel_gemm", buffer_bytes(rows, cols, sizeof(T)));
   }
 
   const T* at(const Block& block, const Transfer& transfer) {
@@ -217,9 +218,9 @@ class CpuWalk {
         b_(job.b, plan.request.hold_b, job.b.trans ? plan.shape.n : plan.shape.k,
            job.b.trans ? plan.shape.k : plan.shape.n),
         workspace_size_(workspace_bytes(job, plan.request, plan.shape, kernel)),
-        workspace_(workspace_size_) {
+        workspace_("panel_gemm", workspace_size_) {
     if (plan.request.hold_c) {
-      tile_ = HostBuffer(buffer_bytes(plan.shape.m, plan.shape.n, sizeof(T)));
+      tile_ = HostBuffer("panel_gemm", buffer_bytes(plan.shape.m, plan.shape.n, sizeof(T)));
     }
     transfer_.threads = resolve_threads(job.options->gemm.threads);
     transfer_.window_bytes = plan.window_bytes;
