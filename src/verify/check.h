@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/int_math.h"
 #include "tessera/verify.h"
 #include "verify/error_model.h"
 
@@ -22,7 +23,7 @@ class Runner {
   /// What follows, `work` units of it, takes the fraction done from where it is to `to`.
   void begin_phase(double to, double work);
   /// Runs body(task, worker) for tasks [0, tasks); then `work` units more are done.
-  /// Throws what a task threw, or Error(kInvalidArgument) when the caller asks to stop.
+  /// Throws what a task threw, or Error(kCancelled) when the caller asks to stop.
   void run(std::int64_t tasks, double work,
            const std::function<void(std::int64_t task, int worker)>& body);
 
@@ -59,9 +60,5 @@ struct Check {
   void read_c(std::int64_t i, std::int64_t j, std::int64_t rows, std::int64_t cols, double* out,
               std::int64_t ld) const;
 };
-
-inline std::int64_t round_up(std::int64_t x, std::int64_t step) {
-  return (x + step - 1) / step * step;
-}
 
 }  // namespace tessera::verify_detail

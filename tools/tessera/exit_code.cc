@@ -15,6 +15,8 @@ ExitCode exit_code_of(ErrorCode code) {
     case ErrorCode::kDeviceFailure:
     case ErrorCode::kOutputFailure:
       return kCannotRun;
+    case ErrorCode::kCancelled:
+      return kInterrupted;
   }
   return kInternal;
 }
