@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/simd_targets.h"
+#include "cpu/simd_targets.h"
 #include "tessera/gemm.h"
 #include "tessera/kernel.h"
 #include "tessera/plan.h"

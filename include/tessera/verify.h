@@ -100,7 +100,9 @@ struct VerifyReport {
 /// arithmetic, or the type it is stored in, can overflow, the infinity or NaN that this gives is
 /// accepted. m == 0 or n == 0 passes.
 ///
-/// Memory: about 200 bytes for each of k and n at 20 rounds, 64 for each of m, and 2 MiB a thread.
+/// Memory: at 20 rounds about 200 bytes for each of k (of m when k is above both m and 65536), 64
+/// for each of m, 16 for each of n, up to 16 MiB for column sums, and 1 MiB for each of at most 64
+/// threads.
 /// Throws Error(kInvalidArgument) for shapes that disagree, a precision or c_dtype that is not one
 /// of those above, rounds or threads out of range, a missing read function; kCancelled when
 /// progress stopped it; kOutOfMemory; and what a read function throws.

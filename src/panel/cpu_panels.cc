@@ -32,7 +32,8 @@ constexpr int64_t kConversionBytes = 32 << 20;
 // window and the process itself. Many threads leave less than kConversionBytes.
 constexpr int64_t kBesideFilesBytes = 52 << 20;
 constexpr int64_t kLeastConversionBytes = 4 << 20;
-// About half a second at 50 GFLOP/s: how often progress is shown and an interrupt is heard.
+// Of one product. After each, progress is shown and an interrupt is heard: often enough even on a
+// slow core, seldom enough that packing again for the next one costs little.
 constexpr double kMaxMultiplyAdds = 12.5e9;
 constexpr int64_t kSmallestBudgetBytes = 4 << 20;
 constexpr int64_t kSmallestWindowBytes = 512 << 10;

@@ -1,6 +1,7 @@
 // What both stages of the check share: the problem put in order, reading, and running of tasks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -13,11 +14,15 @@
 
 namespace tessera::verify_detail {
 
+/// With more threads their scratch memory would pass 64 MiB, which is what `tessera mul` may hold
+/// beside its matrices, and the first stage has no more tasks at a time.
+inline constexpr int kMostThreads = 64;
+
 /// Runs waves of tasks, passes on what a task throws, and reports progress between waves.
 class Runner {
  public:
   Runner(int threads, const std::function<bool(double)>& progress)
-      : threads_(threads), progress_(progress) {}
+      : threads_(std::min(threads, kMostThreads)), progress_(progress) {}
   int threads() const { return threads_; }
 
   /// What follows, `work` units of it, takes the fraction done from where it is to `to`.

@@ -1,5 +1,5 @@
 // Errors to exit codes.
-#include "cli.h"
+#include "exit_code.h"
 
 namespace tessera::cli {
 

@@ -1,3 +1,3 @@
-#include "cli.h"
+#include "exit_code.h"
 
 int main(int argc, char** argv) { return tessera::cli::run_command_line(argc, argv); }

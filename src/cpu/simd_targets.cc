@@ -1,4 +1,4 @@
-#include "kernels/cpu/simd_targets.h"
+#include "cpu/simd_targets.h"
 
 #include <fmt/format.h>
 #include <strings.h>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "kernels/cpu/simd_dispatch.h"
+#include "cpu/simd_dispatch.h"
 // After it: the set of targets.
 #include <hwy/highway.h>
 
