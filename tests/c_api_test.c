@@ -37,6 +37,73 @@ static void* no_error_here(void* unused) {
   return NULL;
 }
 
+static void test_batched_plan(void) {
+  const double a[4] = {1, 2, 3, 4}, b[2] = {5, 6};
+  double c[2] = {-1, -1};
+  tessera_options options;
+  tessera_options_init(&options);
+  options.kernel = "cpu.naive";
+  options.alignment = 8;
+  tessera_plan* plan = NULL;
+  /* Two 1 x 2 times 2 x 1, the same B for both. */
+  expect(tessera_plan_create_strided_batched(&plan, TESSERA_F64, TESSERA_ROW_MAJOR, TESSERA_OP_N,
+                                             TESSERA_OP_N, 1, 1, 2, 2, 2, 1, 0, 1, 1, 2,
+                                             &options) == TESSERA_OK,
+         "batched plan");
+  if (plan != NULL) {
+    expect(tessera_plan_run(plan, 1, a, b, 0, c, NULL, 0, NULL) == TESSERA_OK && c[0] == 17 &&
+               c[1] == 39,
+           "batched plan run");
+    expect(tessera_plan_run(plan, 1, (const char*)a + 4, b, 0, c, NULL, 0, NULL) ==
+               TESSERA_INVALID_ARGUMENT,
+           "a pointer that breaks the promised alignment");
+  }
+  tessera_plan_destroy(plan);
+  expect(tessera_plan_create_strided_batched(&plan, TESSERA_F64, TESSERA_ROW_MAJOR, TESSERA_OP_N,
+                                             TESSERA_OP_N, 1, 1, 2, 2, 2, 1, 0, 1, 0, 2,
+                                             &options) == TESSERA_INVALID_ARGUMENT &&
+             plan == NULL,
+         "overlapping C");
+  options.alignment = 3;
+  expect(tessera_plan_create(&plan, TESSERA_F64, TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 1,
+                             1, 2, 2, 1, 1, &options) == TESSERA_INVALID_ARGUMENT,
+         "alignment is a power of two");
+}
+
+static tessera_status verify_2x2(const float* c, double beta, const float* c0,
+                                 tessera_verify_report* report) {
+  static const float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {7, 8, 9, 10, 11, 12};
+  return tessera_verify(TESSERA_F32, TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a,
+                        3, b, 2, beta, c0, 2, c, 2, TESSERA_VERIFY_FREIVALDS, 1, report);
+}
+
+static void test_verify(void) {
+  const float right[4] = {58, 64, 139, 154}, wrong[4] = {58, 64, 139, 155};
+  const float twice[4] = {116, 128, 278, 308};
+  tessera_verify_report report;
+  expect(verify_2x2(right, 0, NULL, &report) == TESSERA_OK && report.passed == 1 &&
+             report.row == -1 && report.method == TESSERA_VERIFY_FULL && report.worst_ratio <= 1,
+         "a right product");
+  expect(verify_2x2(wrong, 0, NULL, &report) == TESSERA_OK && report.passed == 0 &&
+             report.row == 1 && report.col == 1 && report.expected == 154 && report.got == 155,
+         "a wrong element");
+  expect(verify_2x2(twice, 1, right, &report) == TESSERA_OK && report.passed == 1, "with C0");
+  expect(verify_2x2(twice, 1, NULL, &report) == TESSERA_INVALID_ARGUMENT && report.passed == 0,
+         "beta without C0");
+  expect(verify_2x2(right, 0, NULL, NULL) == TESSERA_INVALID_ARGUMENT, "no report");
+  expect(verify_2x2(NULL, 0, NULL, &report) == TESSERA_INVALID_ARGUMENT, "no C");
+  expect(tessera_verify(TESSERA_F32, TESSERA_COL_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 1, 1, 1,
+                        right, 1, right, 1, 0, NULL, 1, right, 2, TESSERA_VERIFY_FULL, 1,
+                        &report) == TESSERA_OK &&
+             report.passed == 0 && report.row == 0,
+         "column-major");
+  expect(tessera_verify(TESSERA_F32, TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 2, 1,
+                        right, 1, right, 2, 0, NULL, 2, right, 2, TESSERA_VERIFY_FULL, 1,
+                        &report) == TESSERA_INVALID_ARGUMENT &&
+             strstr(tessera_last_error(), "ld = 1") != NULL,
+         "an ld below the row");
+}
+
 int main(void) {
   const float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {7, 8, 9, 10, 11, 12};
   float c[4] = {-1, -1, -1, -1};
@@ -116,7 +183,21 @@ int main(void) {
   expect(tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a, 3, b, 2, 0, c,
                        2, &options) == TESSERA_INVALID_ARGUMENT,
          "struct_size");
+  options.struct_size = sizeof options + 1;
+  expect(tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a, 3, b, 2, 0, c,
+                       2, &options) == TESSERA_INVALID_ARGUMENT,
+         "struct_size of a newer header");
   options.struct_size = sizeof options;
+  options.threads = 3;
+
+  /* Writes no more than the size it is told, so that a caller with an older header is safe. */
+  tessera_options part;
+  memset(&part, 0x5a, sizeof part);
+  tessera_options_init_sized(&part, sizeof(size_t));
+  const unsigned char* rest = (const unsigned char*)&part + sizeof(size_t);
+  expect(part.struct_size == sizeof(size_t) && *rest == 0x5a, "init of a shorter struct");
+  tessera_options_init_sized(&part, sizeof part + 64);
+  expect(part.struct_size == sizeof part, "init of a longer struct");
 
   tessera_plan* plan = NULL;
   expect(tessera_plan_create(&plan, TESSERA_F32, TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2,
@@ -127,6 +208,7 @@ int main(void) {
     expect(strcmp(tessera_plan_kernel(plan), "cpu.naive.f32") == 0, "plan kernel");
     expect(strstr(tessera_plan_explanation(plan), "cpu.naive.f32") != NULL, "plan explanation");
     expect(tessera_plan_workspace_bytes(plan) == 0, "naive needs no workspace");
+    expect(tessera_plan_threads(plan) == 3, "plan threads");
     memset(c, 0, sizeof c);
     expect(tessera_plan_run(plan, 1, a, b, 0, c, NULL, 0, NULL) == TESSERA_OK && c[3] == 154,
            "plan run");
@@ -170,6 +252,8 @@ int main(void) {
   expect(tessera_plan_create(NULL, TESSERA_F32, TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2,
                              3, 3, 2, 2, NULL) == TESSERA_INVALID_ARGUMENT,
          "no place for the plan");
+  test_batched_plan();
+  test_verify();
   expect(strlen(tessera_version()) >= 5, "version");
   if (failures == 0) printf("the C interface works\n");
   return failures == 0 ? 0 : 1;

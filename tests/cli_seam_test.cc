@@ -182,6 +182,7 @@ TEST(Args, Numbers) {
 TEST(ExitCodes, EveryErrorHasOne) {
   EXPECT_EQ(exit_code_of(ErrorCode::kInvalidArgument), 2);
   EXPECT_EQ(exit_code_of(ErrorCode::kBadFile), 3);
+  EXPECT_EQ(exit_code_of(ErrorCode::kCancelled), 130);
   for (const ErrorCode code :
        {ErrorCode::kUnsupported, ErrorCode::kNoDevice, ErrorCode::kOutOfMemory,
         ErrorCode::kDeviceFailure, ErrorCode::kOutputFailure}) {

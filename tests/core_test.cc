@@ -251,6 +251,25 @@ TEST(Aliases, ExactForBlocksOfOneMatrixAndNeverMissed) {
   EXPECT_GT(disjoint_count, 1000);
 }
 
+TEST(Aliases, StridesAndPitchesBeyondTheAddressSpaceDoNotWrap) {
+  GemmDesc desc;
+  desc.a = {2, 1, (INT64_C(1) << 61) - 2, Layout::kRowMajor, 0, 4};
+  desc.b = {1, 1, 1, Layout::kRowMajor, 0, 4};
+  desc.c = {2, 1, 1, Layout::kRowMajor, 0, 4};
+  std::vector<float> memory(8);
+  // A's last row lies past every address; refused for that, before its first is found to be C.
+  EXPECT_SAYS(
+      error_of(ErrorCode::kInvalidArgument,
+               [&] { refuse_aliases(desc, memory.data(), memory.data() + 4, memory.data()); }),
+      "beyond 2^63");
+  // An empty matrix may have any ld.
+  const float* const none = nullptr;
+  float c[4] = {1, 2, 3, 4};
+  gemm(Op::kN, Op::kN, 1.0F, MatrixView<const float>(none, 2, 0, INT64_MAX),
+       MatrixView<const float>(none, 0, 2, INT64_MAX), 2.0F, row_major(c, 2, 2));
+  EXPECT_EQ(c[3], 8);
+}
+
 TEST(Batches, OutputsMayInterleaveButNotOverlap) {
   std::vector<float> a(24), b(24), c(24);
   std::iota(a.begin(), a.end(), 1.0f);

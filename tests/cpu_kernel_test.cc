@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "cpu/simd_targets.h"
 #include "kernels/cpu/blocking.h"
-#include "kernels/cpu/simd_targets.h"
 #include "tessera/gemm.h"
 #include "tessera/kernel.h"
 #include "tessera/plan.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "panel_support.h"
+#include "support/errors.h"
 #include "tessera/error.h"
 
 namespace tessera::panel {
@@ -347,7 +348,7 @@ TEST(PanelProgress, StoppingLeavesNoOutput) {
     panel_gemm_forced(Op::kN, Op::kN, 1, a, b, 0, nullptr, out, options, {3, 2, 4, true});
     out.commit();
   };
-  EXPECT_THROW(stopped(), Error);
+  EXPECT_SAYS(test::error_of(ErrorCode::kCancelled, stopped), "progress returned false");
   EXPECT_EQ(s.dir.entries(), before);
 }
 

@@ -7,6 +7,7 @@
 
 #include "panel_fake_device.h"
 #include "panel_support.h"
+#include "support/errors.h"
 #include "tessera/error.h"
 
 namespace tessera::panel {
@@ -167,8 +168,9 @@ TEST(PanelWalk, StoppingFreesEverything) {
     Case c = many_panels();
     c.options.progress = [&](const PanelProgress& p) { return p.fraction < limit; };
     FakeDevice device(Schedule::kLazy);
-    EXPECT_THROW(product(inputs, c, [&](const PanelJob& job) { return walk_device(job, device); }),
-                 Error);
+    test::error_of(ErrorCode::kCancelled, [&] {
+      product(inputs, c, [&](const PanelJob& job) { return walk_device(job, device); });
+    });
     EXPECT_EQ(device.live_objects, 0);
   }
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "support/errors.h"
 #include "tessera/error.h"
 #include "verify_support.h"
 
@@ -434,9 +435,25 @@ TEST(Verify, RefusesWhatItCannotCheck) {
   EXPECT_TRUE(refused(p.problem(), options));
   options.rounds = 60;
   EXPECT_FALSE(refused(p.problem(), options));
-  EXPECT_THROW(
-      source_of(MatrixView<const float>(p.a.data.data(), 2, 2, 2, Layout::kRowMajor, Space::kCuda)),
-      Error);
+  options.threads = -1;
+  EXPECT_TRUE(refused(p.problem(), options));
+}
+
+TEST(Verify, RefusesViewsThatCannotBeRead) {
+  const float x[4] = {};
+  using View = MatrixView<const float>;
+  const auto refusal = [](const View& view) {
+    return error_of(ErrorCode::kInvalidArgument, [&] { source_of(view); });
+  };
+  EXPECT_SAYS(refusal(View(x, 2, 2, 2, Layout::kRowMajor, Space::kCuda)), "device memory");
+  EXPECT_SAYS(refusal(View(x, 2, 2, 1)), "ld = 1");
+  EXPECT_SAYS(refusal(View(x, 2, 2, 1, Layout::kColMajor)), "column-major");
+  EXPECT_SAYS(refusal(View(nullptr, 2, 2, 2)), "null");
+  EXPECT_SAYS(refusal(View(x, -1, 2, 2)), "-1 x 2");
+  // ld is never used to step, or there is nothing to read.
+  source_of(View(x, 1, 4, 0));
+  source_of(View(x, 4, 1, 0, Layout::kColMajor));
+  source_of(View(nullptr, 0, 4, 4));
 }
 
 TEST(Verify, ProgressRisesToOneAndStops) {
@@ -455,7 +472,7 @@ TEST(Verify, ProgressRisesToOneAndStops) {
     EXPECT_GE(last, 0.9);
     EXPECT_LE(last, 1);
     options.progress = [](double) { return false; };
-    EXPECT_THROW(verify(p.problem(), options), Error);
+    error_of(ErrorCode::kCancelled, [&] { verify(p.problem(), options); });
   }
 }
 

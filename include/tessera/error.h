@@ -8,13 +8,14 @@ namespace tessera {
 
 /// What kind of rule was broken. The command line maps each to an exit code (see docs/cli.md).
 enum class ErrorCode {
-  kInvalidArgument,  ///< an argument breaks a documented rule (BLAS: parameter number)
+  kInvalidArgument,  ///< an argument breaks a documented rule
   kUnsupported,      ///< legal, but no kernel here can do it, or the named one cannot
   kNoDevice,         ///< the requested device does not exist or cannot be used
   kOutOfMemory,      ///< host or device memory ran out
   kDeviceFailure,    ///< a CUDA call or a launch failed
   kBadFile,          ///< an input file is missing, truncated, or says what cannot be true
   kOutputFailure,    ///< an output file could not be written
+  kCancelled,        ///< a progress callback asked to stop; outputs are incomplete
 };
 
 /// Thrown by every function of the library that cannot do what was asked.

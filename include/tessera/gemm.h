@@ -35,10 +35,13 @@ struct GemmOptions {
 /// arithmetic (0 * inf is NaN). m == 0 or n == 0 touches nothing. C may not share an element with A
 /// or B; interleaved blocks of one larger matrix are fine when they have the same ld and layout.
 ///
-/// CPU: returns when C is complete; safe to call from many threads at once and after fork.
+/// CPU: returns when C is complete; safe to call from many threads at once and after fork. Each
+/// calling thread keeps the workspace of its largest call (under 64 MiB up to 256 threads) until it
+/// ends; a Plan takes the caller's instead.
 /// CUDA: enqueues on options.stream, on the device that owns C, and returns; the caller's current
 /// device is left as it was. Nothing is allocated and no kernel synchronises, so it can be captured
-/// into a graph.
+/// into a graph. A and B must be readable by that device: its own memory, managed, or a peer's
+/// with access enabled.
 ///
 /// Throws Error: kInvalidArgument for a broken shape, ld or alias rule (C untouched), kUnsupported
 /// when no kernel (or not the one named) can do it, kNoDevice, kOutOfMemory, kDeviceFailure.

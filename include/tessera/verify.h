@@ -20,8 +20,9 @@ struct MatrixSource {
       read;
 };
 
-/// A source over host memory; the view must outlive it. Throws Error(kInvalidArgument) for a view
-/// of device memory.
+/// A source over host memory, which must outlive it. Throws Error(kInvalidArgument) for a view of
+/// device memory, a null one with elements, a negative size, or an ld below the length of a row
+/// (column).
 MatrixSource source_of(MatrixView<const float> view);
 MatrixSource source_of(MatrixView<const double> view);
 
@@ -51,9 +52,9 @@ struct VerifyOptions {
   /// Random sign vectors, 1 to 60; the chance to miss a wrong element is at most 2^-rounds.
   int rounds = 20;
   std::uint64_t seed = 0x7E55E2A;
-  int threads = 0;  ///< as GemmOptions::threads; the report does not depend on it
+  int threads = 0;  ///< >= 0, as GemmOptions::threads; the report does not depend on it
   /// Called with the fraction done, from the calling thread; returning false stops with
-  /// Error(kInvalidArgument).
+  /// Error(kCancelled).
   std::function<bool(double)> progress;
 };
 
@@ -99,10 +100,12 @@ struct VerifyReport {
 /// arithmetic, or the type it is stored in, can overflow, the infinity or NaN that this gives is
 /// accepted. m == 0 or n == 0 passes.
 ///
-/// Memory: about 200 bytes for each of k and n at 20 rounds, 64 for each of m, and 2 MiB a thread.
+/// Memory: at 20 rounds about 200 bytes for each of k (of m when k is above both m and 65536), 64
+/// for each of m, 16 for each of n, up to 16 MiB for column sums, and 1 MiB for each of at most 64
+/// threads.
 /// Throws Error(kInvalidArgument) for shapes that disagree, a precision or c_dtype that is not one
-/// of those above, rounds out of range, a missing read function, or when progress stopped it;
-/// kOutOfMemory.
+/// of those above, rounds or threads out of range, a missing read function; kCancelled when
+/// progress stopped it; kOutOfMemory; and what a read function throws.
 VerifyReport verify(const VerifyProblem& problem, const VerifyOptions& options = {});
 
 }  // namespace tessera

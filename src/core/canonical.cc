@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <cctype>
+#include <cstdlib>
 
+#include "core/int_math.h"
 #include "core/threads.h"
+#include "tessera/error.h"
 
 namespace tessera {
 namespace {
@@ -64,13 +67,14 @@ int64_t usable_ld(const OperandDesc& x) {
 }
 
 int alignment(const OperandDesc& x, DType dtype, int64_t batch) {
-  const auto size = static_cast<int64_t>(size_of(dtype));
+  const std::uintptr_t size = size_of(dtype);
   int result = std::min(x.alignment, 256);
+  // Unsigned: the low bits are right for a negative stride, and for an ld whose size in bytes
+  // overflows, which an empty matrix may have.
   if (runs_of(x).count > 1) {
     result = std::min(result, alignment_of(static_cast<std::uintptr_t>(x.ld) * size));
   }
   if (batch > 1 && x.batch_stride != 0) {
-    // Two's complement keeps the low bits of a negative stride.
     result = std::min(result, alignment_of(static_cast<std::uintptr_t>(x.batch_stride) * size));
   }
   return result;

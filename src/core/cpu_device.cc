@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/simd_targets.h"
+#include "cpu/simd_targets.h"
 #include "tessera/kernel.h"
 
 namespace tessera {

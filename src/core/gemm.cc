@@ -3,12 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <memory>
-#include <new>
-
 #include "core/backend.h"
 #include "core/canonical.h"
+#include "core/host_buffer.h"
 #include "tessera/plan.h"
 
 namespace tessera {
@@ -18,24 +15,18 @@ namespace {
 class Scratch {
  public:
   void* at_least(std::size_t bytes) {
-    if (bytes <= size_) return buffer_.get();
-    const std::size_t rounded = (bytes + 255) / 256 * 256;
-    buffer_.reset();
-    size_ = 0;
-    buffer_.reset(std::aligned_alloc(256, rounded));
-    if (!buffer_) {
-      throw Error(ErrorCode::kOutOfMemory,
-                  fmt::format("gemm: workspace of {} bytes is not available", rounded));
+    if (bytes > size_) {
+      // The old one goes first: the two need not fit side by side.
+      buffer_ = HostBuffer();
+      size_ = 0;
+      buffer_ = HostBuffer("gemm", static_cast<std::int64_t>(bytes));
+      size_ = bytes;
     }
-    size_ = rounded;
-    return buffer_.get();
+    return buffer_.data();
   }
 
  private:
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  std::unique_ptr<void, Free> buffer_;
+  HostBuffer buffer_;
   std::size_t size_ = 0;
 };
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <type_traits>
+
 #include "core/backend.h"
 #include "core/call_log.h"
 #include "core/canonical.h"
@@ -69,6 +72,7 @@ Plan::Plan(const GemmDesc& desc, const GemmOptions& options)
   problem_ = canonical.problem;
   swapped_ = canonical.swapped;
   device_ = &find_device(desc);
+  if (desc.space == Space::kCuda) desc_.device = device_->index;  // for the log, when it was -1
   threads_ = desc.space == Space::kHost ? resolve_threads(options.threads) : 1;
   kernel_ = &registry().choose(problem_, *device_, options.kernel);
   if (kernel_->workspace_bytes && problem_.m > 0 && problem_.n > 0 && problem_.k > 0 &&

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <mutex>
+#include <utility>
 
 #include "core/backend.h"
 #include "tessera/error.h"

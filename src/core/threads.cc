@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -73,8 +74,8 @@ class Pool {
     while (workers_ < workers) {
       try {
         std::thread([this] { serve(); }).detach();
-      } catch (const std::system_error&) {
-        return;  // fewer threads than asked for: slower, not wrong
+      } catch (const std::exception&) {  // no thread, or no memory for one
+        return;                          // fewer than asked for: slower, not wrong
       }
       ++workers_;
     }

@@ -15,7 +15,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/peak.cc"
-#include "kernels/cpu/simd_dispatch.h"
+#include "cpu/simd_dispatch.h"
 // After it: the set of targets.
 #include <hwy/foreach_target.h>
 // After it: this file is compiled once for each of them.
@@ -134,7 +134,7 @@ double measure_fma_gflops(DType dtype, int threads) {
   const auto chains = dtype == DType::kF32 ? simd_choose(HWY_DISPATCH_TABLE(fma_chains_f32))
                                            : simd_choose(HWY_DISPATCH_TABLE(fma_chains_f64));
   std::vector<Sink> sinks(static_cast<std::size_t>(threads));
-  // About 20 ms a run at 6 cycles a step, long against starting the threads.
+  // A step takes a few cycles, so a run is long against waking the threads.
   constexpr std::int64_t kSteps = 8'000'000;
   const double operations = static_cast<double>(chains(kSteps, &sinks[0].value)) * threads;
   const double seconds = best_seconds(8, threads, [&](std::int64_t task) {

@@ -6,12 +6,12 @@
 namespace tessera {
 
 /// GFLOP/s of independent fused multiply-adds in registers, with the instruction set in use, on
-/// `threads` threads at once. kF32 or kF64, else Error(kUnsupported). Best of a few runs; takes
-/// about 0.2 s.
+/// `threads` threads at once. kF32 or kF64, else Error(kUnsupported). Best of a few runs, a
+/// fraction of a second.
 double measure_fma_gflops(DType dtype, int threads);
 
 /// GB/s (10^9 bytes) of reading memory that no cache holds, on `threads` threads at once. Best of a
-/// few runs; takes about 0.5 s and, while it runs, up to 1 GiB of memory.
+/// few runs; takes up to 1 GiB of memory while it runs.
 double measure_read_gbps(int threads);
 
 }  // namespace tessera

@@ -16,6 +16,7 @@
 #include <chrono>
 
 #include "core/canonical.h"
+#include "core/host_buffer.h"
 #include "core/threads.h"
 #include "panel/panel_io.h"
 #include "panel/panel_job.h"
@@ -31,7 +32,8 @@ constexpr int64_t kConversionBytes = 32 << 20;
 // window and the process itself. Many threads leave less than kConversionBytes.
 constexpr int64_t kBesideFilesBytes = 52 << 20;
 constexpr int64_t kLeastConversionBytes = 4 << 20;
-// About half a second at 50 GFLOP/s: how often progress is shown and an interrupt is heard.
+// Of one product. After each, progress is shown and an interrupt is heard: often enough even on a
+// slow core, seldom enough that packing again for the next one costs little.
 constexpr double kMaxMultiplyAdds = 12.5e9;
 constexpr int64_t kSmallestBudgetBytes = 4 << 20;
 constexpr int64_t kSmallestWindowBytes = 512 << 10;
@@ -180,7 +182,7 @@ class CpuPanel {
  public:
   CpuPanel(const PanelOperand& operand, bool hold, int64_t rows, int64_t cols)
       : file_(operand.file), hold_(hold), ld_(hold ? padded_ld(cols, sizeof(T)) : file_.ld()) {
-    if (hold_) buffer_ = HostBuffer(buffer_bytes(rows, cols, sizeof(T)));
+    if (hold_) buffer_ = HostBuffer("panel_gemm", buffer_bytes(rows, cols, sizeof(T)));
   }
 
   const T* at(const Block& block, const Transfer& transfer) {
@@ -217,9 +219,9 @@ class CpuWalk {
         b_(job.b, plan.request.hold_b, job.b.trans ? plan.shape.n : plan.shape.k,
            job.b.trans ? plan.shape.k : plan.shape.n),
         workspace_size_(workspace_bytes(job, plan.request, plan.shape, kernel)),
-        workspace_(workspace_size_) {
+        workspace_("panel_gemm", workspace_size_) {
     if (plan.request.hold_c) {
-      tile_ = HostBuffer(buffer_bytes(plan.shape.m, plan.shape.n, sizeof(T)));
+      tile_ = HostBuffer("panel_gemm", buffer_bytes(plan.shape.m, plan.shape.n, sizeof(T)));
     }
     transfer_.threads = resolve_threads(job.options->gemm.threads);
     transfer_.window_bytes = plan.window_bytes;

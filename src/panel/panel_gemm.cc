@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/host_buffer.h"
 #include "core/threads.h"
 #include "panel/panel_io.h"
 #include "panel/panel_job.h"
@@ -21,7 +22,7 @@ void scale(const PanelJob& job, ProgressMeter& meter) {
   const T beta = static_cast<T>(job.beta);
   const int64_t cols = std::min<int64_t>(job.n, kScaleBufferBytes / 8 / sizeof(T));
   const int64_t rows = std::clamp<int64_t>(kScaleBufferBytes / (cols * sizeof(T)), 1, job.m);
-  const HostBuffer buffer(rows * cols * static_cast<int64_t>(sizeof(T)));
+  const HostBuffer buffer("panel_gemm", rows * cols * static_cast<int64_t>(sizeof(T)));
   T* const data = static_cast<T*>(buffer.data());
   Transfer transfer;
   transfer.threads = resolve_threads(job.options->gemm.threads);

@@ -28,7 +28,8 @@ struct PanelOptions {
   /// Bound on memory in bytes: host buffers and resident pages of the mappings on the CPU, device
   /// buffers on a GPU. 0: no bound on the CPU (operands usable in place are), free memory on a GPU.
   std::int64_t memory_bytes = 0;
-  /// Called between panels from the calling thread; returning false stops with Error.
+  /// Called between panels from the calling thread; returning false stops with
+  /// Error(kCancelled).
   std::function<bool(const PanelProgress&)> progress;
 };
 

@@ -1,12 +1,8 @@
 #include "panel/panel_io.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/threads.h"
-#include "tessera/error.h"
 
 namespace tessera::panel {
 namespace {
@@ -31,22 +27,6 @@ int64_t runs_per_window(int64_t part_bytes, int64_t run_bytes, int64_t window_by
 int64_t longest_run(std::size_t element_bytes, const Transfer& transfer) {
   return std::max<int64_t>(1, transfer.window_bytes / static_cast<int64_t>(element_bytes));
 }
-
-}  // namespace
-
-void HostBuffer::Free::operator()(void* p) const noexcept { std::free(p); }
-
-HostBuffer::HostBuffer(int64_t bytes) {
-  if (bytes <= 0) return;
-  const auto rounded = (static_cast<std::size_t>(bytes) + 255) / 256 * 256;
-  data_.reset(std::aligned_alloc(256, rounded));
-  if (!data_) {
-    throw Error(ErrorCode::kOutOfMemory,
-                fmt::format("panel_gemm: a buffer of {} bytes is not available", rounded));
-  }
-}
-
-namespace {
 
 /// One part of a block, whose runs are no longer than a window.
 template <class T>

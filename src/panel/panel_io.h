@@ -3,26 +3,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 
 #include "io/tensor.h"
 #include "panel/panel_job.h"
 
 namespace tessera::panel {
-
-/// Host memory at a multiple of 256 bytes, not initialised. Throws Error(kOutOfMemory).
-class HostBuffer {
- public:
-  HostBuffer() = default;
-  explicit HostBuffer(std::int64_t bytes);
-  void* data() const { return data_.get(); }
-
- private:
-  struct Free {
-    void operator()(void* p) const noexcept;
-  };
-  std::unique_ptr<void, Free> data_;
-};
 
 /// How blocks are moved.
 struct Transfer {

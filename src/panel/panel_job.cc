@@ -168,9 +168,9 @@ void ProgressMeter::tick() {
   if (!job_.options->progress) return;
   const double fraction = total_ > 0 ? std::min(1.0, done_ / total_) : 1.0;
   if (job_.options->progress({fraction, elapsed_s(), 2 * done_})) return;
-  throw Error(
-      ErrorCode::kUnsupported,
-      fmt::format("panel_gemm: stopped by the caller after {:.1f}% of the work", 100 * fraction));
+  throw Error(ErrorCode::kCancelled,
+              fmt::format("panel_gemm: progress returned false after {:.1f}% of the work: stopped",
+                          100 * fraction));
 }
 
 }  // namespace tessera::panel

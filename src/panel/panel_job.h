@@ -73,7 +73,7 @@ struct Placement {
 Plan plan_step(const PanelJob& job, Space space, const PanelStep& step, Placement a, Placement b,
                Placement c, const std::string& kernel);
 
-/// Counts multiply-adds, calls the caller back, and throws Error when it says stop.
+/// Counts multiply-adds, calls the caller back, and throws Error(kCancelled) when it says stop.
 class ProgressMeter {
  public:
   explicit ProgressMeter(const PanelJob& job);

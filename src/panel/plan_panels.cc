@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/int_math.h"
 #include "tessera/error.h"
 
 namespace tessera::panel {
@@ -15,18 +16,6 @@ using std::int64_t;
 
 // What starting one product costs, in bytes that could have been moved meanwhile.
 constexpr double kProductCostBytes = 256 << 10;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
-
-int64_t saturating_mul(int64_t a, int64_t b) {
-  int64_t out = 0;
-  return __builtin_mul_overflow(a, b, &out) ? INT64_MAX : out;
-}
-int64_t saturating_add(int64_t a, int64_t b) {
-  int64_t out = 0;
-  return __builtin_add_overflow(a, b, &out) ? INT64_MAX : out;
-}
 
 struct Counts {
   int64_t m, n, k;

@@ -84,9 +84,9 @@ HWY_INLINE void add_columns(std::int64_t rows, std::int64_t inner, const double*
   }
 }
 
-void AddProduct(std::int64_t rows, std::int64_t inner, std::int64_t cols, const double* l,
-                std::int64_t l_row, std::int64_t l_inner, const double* r, std::int64_t ldr,
-                double* acc, std::int64_t ld_acc) {
+void add_product(std::int64_t rows, std::int64_t inner, std::int64_t cols, const double* l,
+                 std::int64_t l_row, std::int64_t l_inner, const double* r, std::int64_t ldr,
+                 double* acc, std::int64_t ld_acc) {
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(Tag()));
   std::int64_t j = 0;
   for (; j + 3 * lanes <= cols; j += 3 * lanes) {
@@ -100,7 +100,7 @@ void AddProduct(std::int64_t rows, std::int64_t inner, std::int64_t cols, const 
   }
 }
 
-void RoundToF32(std::int64_t rows, std::int64_t cols, double* block, std::int64_t ld) {
+void round_to_f32(std::int64_t rows, std::int64_t cols, double* block, std::int64_t ld) {
   const Tag d;
   const hn::Rebind<float, Tag> narrow;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -118,8 +118,8 @@ void RoundToF32(std::int64_t rows, std::int64_t cols, double* block, std::int64_
   }
 }
 
-void AddRowSquares(std::int64_t rows, std::int64_t cols, const double* block, std::int64_t ld,
-                   double* out) {
+void add_row_squares(std::int64_t rows, std::int64_t cols, const double* block, std::int64_t ld,
+                     double* out) {
   const Tag d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -139,8 +139,8 @@ void AddRowSquares(std::int64_t rows, std::int64_t cols, const double* block, st
   }
 }
 
-void AddColSquares(std::int64_t rows, std::int64_t cols, const double* block, std::int64_t ld,
-                   double* out) {
+void add_col_squares(std::int64_t rows, std::int64_t cols, const double* block, std::int64_t ld,
+                     double* out) {
   const Tag d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -159,30 +159,30 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tessera::verify_detail {
 
-HWY_EXPORT(AddProduct);
-HWY_EXPORT(RoundToF32);
-HWY_EXPORT(AddRowSquares);
-HWY_EXPORT(AddColSquares);
+HWY_EXPORT(add_product);
+HWY_EXPORT(round_to_f32);
+HWY_EXPORT(add_row_squares);
+HWY_EXPORT(add_col_squares);
 
 void add_product(std::int64_t rows, std::int64_t inner, std::int64_t cols, const double* l,
                  std::int64_t l_row, std::int64_t l_inner, const double* r, std::int64_t ldr,
                  double* acc, std::int64_t ld_acc) {
-  HWY_DYNAMIC_DISPATCH(AddProduct)
+  HWY_DYNAMIC_DISPATCH(add_product)
   (rows, inner, cols, l, l_row, l_inner, r, ldr, acc, ld_acc);
 }
 
 void round_to_f32(std::int64_t rows, std::int64_t cols, double* block, std::int64_t ld) {
-  HWY_DYNAMIC_DISPATCH(RoundToF32)(rows, cols, block, ld);
+  HWY_DYNAMIC_DISPATCH(round_to_f32)(rows, cols, block, ld);
 }
 
 void add_row_squares(std::int64_t rows, std::int64_t cols, const double* block, std::int64_t ld,
                      double* out) {
-  HWY_DYNAMIC_DISPATCH(AddRowSquares)(rows, cols, block, ld, out);
+  HWY_DYNAMIC_DISPATCH(add_row_squares)(rows, cols, block, ld, out);
 }
 
 void add_col_squares(std::int64_t rows, std::int64_t cols, const double* block, std::int64_t ld,
                      double* out) {
-  HWY_DYNAMIC_DISPATCH(AddColSquares)(rows, cols, block, ld, out);
+  HWY_DYNAMIC_DISPATCH(add_col_squares)(rows, cols, block, ld, out);
 }
 
 }  // namespace tessera::verify_detail

@@ -1,5 +1,7 @@
 #include "verify/check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/threads.h"
@@ -46,8 +48,11 @@ void Runner::run(std::int64_t tasks, double work,
   });
   if (failure_) std::rethrow_exception(failure_);
   done_ += work;
-  if (progress_ && !progress_(from_ + (to_ - from_) * std::min(1.0, done_ / phase_work_))) {
-    throw Error(ErrorCode::kInvalidArgument, "verify: stopped, since progress returned false");
+  const double fraction = from_ + (to_ - from_) * std::min(1.0, done_ / phase_work_);
+  if (progress_ && !progress_(fraction)) {
+    throw Error(ErrorCode::kCancelled,
+                fmt::format("verify: progress returned false after {:.1f}% of the work: stopped",
+                            100 * fraction));
   }
 }
 

@@ -8,29 +8,31 @@
 #include <mutex>
 #include <vector>
 
+#include "core/int_math.h"
 #include "tessera/verify.h"
 #include "verify/error_model.h"
 
 namespace tessera::verify_detail {
 
+/// With more threads their scratch memory would pass 64 MiB, which is what `tessera mul` may hold
+/// beside its matrices, and the first stage has no more tasks at a time.
+inline constexpr int kMostThreads = 64;
+
 /// Runs waves of tasks, passes on what a task throws, and reports progress between waves.
 class Runner {
  public:
   Runner(int threads, const std::function<bool(double)>& progress)
-      : threads_(std::min(threads, kMostWorkers)), progress_(progress) {}
+      : threads_(std::min(threads, kMostThreads)), progress_(progress) {}
   int threads() const { return threads_; }
 
   /// What follows, `work` units of it, takes the fraction done from where it is to `to`.
   void begin_phase(double to, double work);
   /// Runs body(task, worker) for tasks [0, tasks); then `work` units more are done.
-  /// Throws what a task threw, or Error(kInvalidArgument) when the caller asks to stop.
+  /// Throws what a task threw, or Error(kCancelled) when the caller asks to stop.
   void run(std::int64_t tasks, double work,
            const std::function<void(std::int64_t task, int worker)>& body);
 
  private:
-  // A wave has about as many tasks, and each thread has scratch memory of its own.
-  static constexpr int kMostWorkers = 64;
-
   int threads_;
   const std::function<bool(double)>& progress_;
   double from_ = 0, to_ = 0, phase_work_ = 1, done_ = 0;
@@ -63,9 +65,5 @@ struct Check {
   void read_c(std::int64_t i, std::int64_t j, std::int64_t rows, std::int64_t cols, double* out,
               std::int64_t ld) const;
 };
-
-inline std::int64_t round_up(std::int64_t x, std::int64_t step) {
-  return (x + step - 1) / step * step;
-}
 
 }  // namespace tessera::verify_detail

@@ -107,7 +107,7 @@ class Screen {
   }
 
  private:
-  static std::int64_t tasks_for(std::int64_t rows) { return (rows + kRows - 1) / kRows; }
+  static std::int64_t tasks_for(std::int64_t rows) { return ceil_div(rows, kRows); }
 
   // acc += block * signs, for columns j0 .. j0 + count of the vectors; element (i, j) of the block
   // at block[i * row_step + j * col_step].

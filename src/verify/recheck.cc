@@ -195,7 +195,7 @@ RecheckResult recheck(const Check& check, Runner& runner, const std::vector<std:
   RecheckResult result;
   const std::int64_t row_count = rows ? static_cast<std::int64_t>(rows->size()) : check.m;
   const std::int64_t blocks = static_cast<std::int64_t>(column_blocks.size());
-  const std::int64_t groups = (row_count + kRows - 1) / kRows;
+  const std::int64_t groups = ceil_div(row_count, kRows);
   const std::int64_t wave =
       std::max<std::int64_t>(1, kWaveTasks / std::max<std::int64_t>(1, blocks));
   std::vector<Scratch> scratch(static_cast<std::size_t>(runner.threads()));

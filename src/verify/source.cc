@@ -1,11 +1,18 @@
 // Views as sources for the check.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 
 #include "tessera/error.h"
 #include "tessera/verify.h"
 
 namespace tessera {
 namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, "verify: " + message);
+}
 
 template <class T>
 void read_rows(const MatrixView<const T>& v, std::int64_t row, std::int64_t col, std::int64_t rows,
@@ -46,8 +53,20 @@ void read_columns(const MatrixView<const T>& v, std::int64_t row, std::int64_t c
 template <class T>
 MatrixSource make_source(const MatrixView<const T>& view) {
   if (view.space != Space::kHost) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "verify: a source over device memory: the check reads host memory only");
+    refuse("a view is of device memory: the check reads host memory only");
+  }
+  const bool by_rows = view.layout == Layout::kRowMajor;
+  const std::int64_t runs = by_rows ? view.rows : view.cols;
+  const std::int64_t length = by_rows ? view.cols : view.rows;
+  if (view.rows < 0 || view.cols < 0) {
+    refuse(fmt::format("a view is {} x {}: sizes must be >= 0", view.rows, view.cols));
+  }
+  if (runs > 1 && view.ld < length) {
+    refuse(fmt::format("ld = {} of a {} x {} {}-major view: must be >= {}", view.ld, view.rows,
+                       view.cols, by_rows ? "row" : "column", length));
+  }
+  if (runs > 0 && length > 0 && view.data == nullptr) {
+    refuse(fmt::format("a view of {} x {} elements is null", view.rows, view.cols));
   }
   MatrixSource source;
   source.rows = view.rows;

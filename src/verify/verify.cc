@@ -8,6 +8,7 @@
 #include <new>
 #include <numeric>
 
+#include "core/int_math.h"
 #include "core/round.h"
 #include "core/threads.h"
 #include "tessera/error.h"
@@ -39,7 +40,8 @@ void require_shape(const char* name, const MatrixSource& s, std::int64_t rows, s
 }
 
 void require_readable(const char* name, const MatrixSource& s) {
-  if (s.rows > 0 && s.cols > 0 && !s.read) refuse(fmt::format("{} has no read function", name));
+  if (s.rows > 0 && s.cols > 0 && !s.read)
+    refuse(fmt::format("{} is {} x {}, but has nothing to read it from", name, s.rows, s.cols));
 }
 
 bool computes_in_fp64(const VerifyProblem& p) {
@@ -117,8 +119,7 @@ void check_all(const Check& check, Runner& runner, VerifyReport& report) {
   report.method = VerifyMethod::kFull;
   report.rounds = 0;
   runner.begin_phase(1, static_cast<double>(check.m) / 64);
-  const std::int64_t blocks =
-      (check.n + verify_detail::kColumnBlock - 1) / verify_detail::kColumnBlock;
+  const std::int64_t blocks = ceil_div(check.n, verify_detail::kColumnBlock);
   add(recheck(check, runner, nullptr, range(blocks)), report);
 }
 
@@ -126,8 +127,7 @@ void check_by_signs(const Check& check, Runner& runner, std::uint64_t seed, Veri
   const Screening found = screen(check, runner, report.rounds, seed);
   report.worst_ratio = found.worst_ratio;
   report.detectable_error = found.detectable_error;
-  const std::int64_t blocks =
-      (check.n + verify_detail::kColumnBlock - 1) / verify_detail::kColumnBlock;
+  const std::int64_t blocks = ceil_div(check.n, verify_detail::kColumnBlock);
   const double rows = static_cast<double>(found.rows.size());
   const double all = found.column_blocks.empty() ? 0 : static_cast<double>(check.m);
   runner.begin_phase(1, (rows + all) / 64);
@@ -146,6 +146,7 @@ VerifyReport verify(const VerifyProblem& problem, const VerifyOptions& options) 
     refuse(fmt::format("rounds = {}: must be from 1 to {}", options.rounds,
                        verify_detail::kMaxRounds));
   }
+  if (options.threads < 0) refuse(fmt::format("threads = {}: must be >= 0", options.threads));
   VerifyReport report;
   report.passed = true;
   report.method = options.method;

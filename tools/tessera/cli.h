@@ -1,42 +1,18 @@
-// What the verbs of the command line share: exit codes, the shape of a verb, provenance.
+// What the verbs of the command line share: the shape of a verb, JSON, provenance.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "tessera/error.h"
+#include "exit_code.h"
 
 namespace tessera::cli {
 
 using Json = nlohmann::ordered_json;
-
-/// Documented in docs/cli.md and at the end of `tessera --help`.
-enum ExitCode : int {
-  kOk = 0,
-  kInternal = 1,
-  kUsage = 2,
-  kBadInput = 3,
-  kCannotRun = 4,
-  kCheckFailed = 5,
-  kCheckerFault = 6,
-  kInterrupted = 130,
-};
-
-/// A product that was computed but did not pass its check: exit code kCheckFailed.
-class CheckFailed : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// The one place where an error becomes an exit code.
-ExitCode exit_code_of(ErrorCode code);
-/// The text under "Exit codes:" in --help.
-std::string exit_code_help();
 
 /// A subcommand and what it does once its options are parsed; run returns an ExitCode.
 struct Verb {

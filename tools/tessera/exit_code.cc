@@ -1,5 +1,5 @@
 // Errors to exit codes.
-#include "cli.h"
+#include "exit_code.h"
 
 namespace tessera::cli {
 
@@ -15,6 +15,8 @@ ExitCode exit_code_of(ErrorCode code) {
     case ErrorCode::kDeviceFailure:
     case ErrorCode::kOutputFailure:
       return kCannotRun;
+    case ErrorCode::kCancelled:
+      return kInterrupted;
   }
   return kInternal;
 }

@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "core/threads.h"
 #include "cpu/peak.h"
-#include "kernels/cpu/simd_targets.h"
+#include "cpu/simd_targets.h"
 #include "quantities.h"
 #include "tessera/kernel.h"
 

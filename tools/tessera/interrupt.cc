@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "cli.h"
+#include "exit_code.h"
 #include "io/tensor.h"
 
 namespace tessera::cli {

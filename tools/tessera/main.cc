@@ -1,7 +1,7 @@
 // The process; everything else is in the library tessera_verbs, where tests reach it.
 #include <cstdlib>
 
-#include "run.h"
+#include "exit_code.h"
 
 int main(int argc, char** argv) {
   // Where /sys is missing (a bare chroot), hwloc would print a warning between our lines.

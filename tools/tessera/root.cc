@@ -12,7 +12,6 @@
 #include "cli.h"
 #include "interrupt.h"
 #include "quantities.h"
-#include "run.h"
 
 namespace tessera::cli {
 namespace {

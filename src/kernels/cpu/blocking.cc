@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/int_math.h"
+
 namespace tessera {
 namespace {
 
 using std::int64_t;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t step) { return ceil_div(a, step) * step; }
 int64_t round_down(int64_t a, int64_t step) { return std::max(a / step, int64_t{1}) * step; }
 
 constexpr int64_t kMaxDepth = 512;

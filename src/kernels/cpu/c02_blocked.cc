@@ -18,7 +18,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/c02_blocked.cc"
-#include "kernels/cpu/simd_dispatch.h"
+#include "cpu/simd_dispatch.h"
 // After it: the set of targets.
 #include <hwy/foreach_target.h>
 // After it: this file is compiled once for each of them.

@@ -1,4 +1,4 @@
-#include "kernels/cpu/simd_targets.h"
+#include "cpu/simd_targets.h"
 
 #include <fmt/format.h>
 #include <strings.h>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "kernels/cpu/simd_dispatch.h"
+#include "cpu/simd_dispatch.h"
 // After it: the set of targets.
 #include <hwy/highway.h>
 

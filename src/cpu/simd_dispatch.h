@@ -1,5 +1,5 @@
 // What every file with Highway code includes first: the instruction sets compiled, and the choice
-// of one of their functions. (src/kernels/cpu/simd_targets.h says which one is in use.)
+// of one of their functions. (src/cpu/simd_targets.h says which one is in use.)
 #pragma once
 
 // Each set costs a compilation of every kernel, so near duplicates are left out: floating-point

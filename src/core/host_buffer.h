@@ -1,0 +1,24 @@
+// Scratch memory on the host.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace tessera {
+
+/// Host memory at a multiple of 256 bytes, not initialised.
+class HostBuffer {
+ public:
+  HostBuffer() = default;
+  /// Throws Error(kOutOfMemory), whose message begins with `operation`. Without bytes: null.
+  HostBuffer(const char* operation, std::int64_t bytes);
+  void* data() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(void* p) const noexcept;
+  };
+  std::unique_ptr<void, Free> data_;
+};
+
+}  // namespace tessera
