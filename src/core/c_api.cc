@@ -27,7 +27,9 @@ namespace {
 // allocation, so that running out of memory can be reported. Longer messages lose their end.
 thread_local char t_last_error[1024] = "";
 
-void remember(const char* message) noexcept { std::strncpy(t_last_error, message, sizeof t_last_error - 1); }
+void remember(const char* message) noexcept {
+  std::strncpy(t_last_error, message, sizeof t_last_error - 1);
+}
 
 tessera_status status_of(ErrorCode code) {
   switch (code) {
@@ -290,7 +292,9 @@ const char* tessera_plan_explanation(const tessera_plan* plan) {
   return plan == nullptr ? "" : plan->explanation.c_str();
 }
 
-int tessera_plan_threads(const tessera_plan* plan) { return plan == nullptr ? 0 : plan->plan.threads(); }
+int tessera_plan_threads(const tessera_plan* plan) {
+  return plan == nullptr ? 0 : plan->plan.threads();
+}
 
 tessera_status tessera_plan_run(const tessera_plan* plan, double alpha, const void* a,
                                 const void* b, double beta, void* c, void* workspace,
