@@ -399,6 +399,43 @@ TEST_P(KernelTest, C2_BlockOfALargerMatrix) {
   });
 }
 
+TEST_P(KernelTest, C2_EverySecondColumnOfC) {
+  // No view has two strides; the columns are a batch that interleaves within the rows of C.
+  with_type([&](auto zero) {
+    using T = decltype(zero);
+    TestMatrix<T> a(3, 5), b(5, 6), c(3, 12);
+    a.fill_integers(1);
+    b.fill_integers(2);
+    c.fill_integers(3);
+    const TestMatrix<T> before = c;
+    const auto columns = [](auto view) {
+      view.cols = 1;
+      return view;
+    };
+    const auto call = [&](MatrixView<const T> va, MatrixView<const T> vb, MatrixView<T> vc) {
+      gemm_strided_batched(Op::kN, Op::kN, T{2}, va, 0, columns(vb), 1, T{1}, columns(vc), 2, 6,
+                           options());
+    };
+    if (on_gpu()) {
+      DeviceCopy<T> da(a), db(b), dc(c);
+      call(da.view(), db.view(), dc.view());
+      dc.download();
+    } else {
+      call(a.view(), b.view(), c.view());
+    }
+    for (std::int64_t i = 0; i < 3; ++i) {
+      for (std::int64_t j = 0; j < 12; ++j) {
+        T expected = before.at(i, j);
+        for (std::int64_t p = 0; j % 2 == 0 && p < 5; ++p) {
+          expected += 2 * a.at(i, p) * b.at(p, j / 2);
+        }
+        ASSERT_EQ(c.at(i, j), expected) << i << ", " << j;
+      }
+    }
+    EXPECT_TRUE(c.surroundings_intact());
+  });
+}
+
 TEST_P(KernelTest, E1_MisalignedPointersAndOddLeadingDimensions) {
   for (std::int64_t shift = 0; shift < 4; ++shift) {
     Case x = shape(37, 45, 53);
