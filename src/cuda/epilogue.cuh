@@ -6,8 +6,8 @@
 
 namespace tessera::cuda {
 
-/// C(row, col + g * kStep + e) = alpha * sums[g * W + e] + beta * C(...), W elements being 16 bytes,
-/// for those elements that exist.
+/// C(row, col + g * kStep + e) = alpha * sums[g * W + e] + beta * C(...), W elements being 16
+/// bytes, for those elements that exist.
 template <int kStep, class T, int kCount>
 __device__ void store_groups(const GemmArgs<T>& x, std::int64_t batch, std::int64_t row,
                              std::int64_t col, const T (&sums)[kCount]) {

@@ -7,8 +7,8 @@
 namespace tessera::cuda {
 
 /// TM x TN results as groups of W x W, where W elements are 16 bytes: group (i, j) starts at
-/// row + i * kRowStep, col + j * kColStep. So a thread reads each group's rows of A and columns of B
-/// with one 128-bit access, and the threads of a warp read and store next to each other.
+/// row + i * kRowStep, col + j * kColStep. So a thread reads each group's rows of A and columns of
+/// B with one 128-bit access, and the threads of a warp read and store next to each other.
 template <class T, VectorConfig kConfig>
 class ThreadTile {
   static constexpr int W = vector_width(sizeof(T)), TM = kConfig.TM, TN = kConfig.TN;

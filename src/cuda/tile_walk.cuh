@@ -16,8 +16,8 @@ template <int kLines, int kDepth, int kThreads, int V>
 struct WalkAlongDepth {
   static constexpr bool kAlongDepth = true;
   static constexpr int kItems = kLines * kDepth / (V * kThreads);
-  static constexpr int kLanes = kWarpDepth / V;     // along k
-  static constexpr int kWarpLines = 32 / kLanes;    // of one warp
+  static constexpr int kLanes = kWarpDepth / V;   // along k
+  static constexpr int kWarpLines = 32 / kLanes;  // of one warp
   static constexpr int kWarps = kThreads / 32;
   static constexpr int kLineWarps = kLines / kWarpLines < kWarps ? kLines / kWarpLines : kWarps;
   static constexpr int kLineItems = kLines / (kLineWarps * kWarpLines);  // until k moves on
@@ -33,7 +33,8 @@ struct WalkAlongDepth {
   static __device__ constexpr int depth_of(int i) { return i / kLineItems * kDepthStep; }
 };
 
-/// The panel is contiguous along its lines: neighbouring threads take neighbouring vectors of one p.
+/// The panel is contiguous along its lines: neighbouring threads take neighbouring vectors of one
+/// p.
 template <int kLines, int kDepth, int kThreads, int V>
 struct WalkAlongLines {
   static constexpr bool kAlongDepth = false;
@@ -41,8 +42,7 @@ struct WalkAlongLines {
   static constexpr int kLanes = kLines / V;  // along the lines
 
   int line, p;
-  __device__ explicit WalkAlongLines(int thread)
-      : line(thread % kLanes * V), p(thread / kLanes) {}
+  __device__ explicit WalkAlongLines(int thread) : line(thread % kLanes * V), p(thread / kLanes) {}
   static __device__ constexpr int line_of(int) { return 0; }
   static __device__ constexpr int depth_of(int i) { return i * (kThreads / kLanes); }
 };

@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(C::kValue.threads(), blocks_per_sm(C::kValue, 
   constexpr int BM = kConfig.BM, BN = kConfig.BN, BK = kConfig.BK;
   using LoaderA = VectorLoader<T, BM, BK, kConfig.threads(), kConfig.vector>;
   using LoaderB = VectorLoader<T, BN, BK, kConfig.threads(), kConfig.vector>;
-  __shared__ alignas(16) T s_a[BK * LoaderA::kPitch];
-  __shared__ alignas(16) T s_b[BK * LoaderB::kPitch];
+  alignas(16) __shared__ T s_a[BK * LoaderA::kPitch];
+  alignas(16) __shared__ T s_b[BK * LoaderB::kPitch];
 
   const int thread = threadIdx.x;
   const std::int64_t first_row = std::int64_t{blockIdx.y} * BM;
