@@ -87,6 +87,7 @@ void register_k04_vectorized(Registry& registry);
 void register_k04_vectorized(Registry& registry) {
   add_both<float, 128, 128, 8, 8, 8>(registry);
   add_both<float, 128, 128, 16, 8, 8>(registry);
+  add_both<float, 128, 128, 32, 8, 8>(registry);
   add_both<float, 128, 64, 16, 8, 8>(registry);
   add_both<float, 64, 64, 16, 8, 8>(registry);
   add_both<float, 64, 64, 16, 4, 4>(registry);
