@@ -80,8 +80,9 @@ class KernelTest : public testing::TestWithParam<const Kernel*> {
   template <class T>
   TestMatrix<T> aligned(const TestMatrix<T>& x) const {
     const std::int64_t run = x.layout() == Layout::kRowMajor ? x.cols() : x.rows();
-    const std::int64_t pad = (run_width<T>() - run % run_width<T>()) % run_width<T>();
-    TestMatrix<T> out(x.rows(), x.cols(), x.layout(), pad, 0, x.batch());
+    const std::int64_t vectors =
+        std::max<std::int64_t>(1, (run + run_width<T>() - 1) / run_width<T>());
+    TestMatrix<T> out(x.rows(), x.cols(), x.layout(), vectors * run_width<T>() - run, 0, x.batch());
     for (std::int64_t b = 0; b < x.batch(); ++b) {
       for (std::int64_t i = 0; i < x.rows(); ++i) {
         for (std::int64_t j = 0; j < x.cols(); ++j) out.at(i, j, b) = x.at(i, j, b);

@@ -50,14 +50,21 @@ class AsyncLoader {
   }
 
   /// A vector that the edge cuts is copied by element: it may lie at the end of the allocation.
+  /// Zeros are stored at once, which whoever reads them next comes after all the same.
   template <int kWidth>
   static __device__ void copy_present(T* s_to, const T* g_from, int present) {
-    if (present <= 0 || present >= kWidth) {
-      ptx::cp_async<kWidth * sizeof(T)>(s_to, g_from, present > 0);
+    if (present >= kWidth) {
+      ptx::cp_async<kWidth * sizeof(T)>(s_to, g_from);
       return;
     }
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) ptx::cp_async<sizeof(T)>(s_to + e, g_from + e, e < present);
+    for (int e = 0; e < kWidth; ++e) {
+      if (e < present) {
+        ptx::cp_async<sizeof(T)>(s_to + e, g_from + e);
+      } else {
+        s_to[e] = T{0};
+      }
+    }
   }
 
   bool along_depth_;
