@@ -65,6 +65,32 @@ class KernelTest : public testing::TestWithParam<const Kernel*> {
     kernel().id.dtype == DType::kF32 ? f(float{}) : f(double{});
   }
 
+  /// Elements that the kernel wants every run of an operand to start at a multiple of.
+  template <class T>
+  std::int64_t run_width() const {
+    return std::max<std::int64_t>(1, kernel().alignment_bytes / std::int64_t{sizeof(T)});
+  }
+
+  template <class T>
+  bool meets_alignment(const TestMatrix<T>& x) const {
+    return x.offset() % run_width<T>() == 0 && x.ld() % run_width<T>() == 0;
+  }
+
+  /// The same elements in rows that the kernel can take: its edges are tested all the same.
+  template <class T>
+  TestMatrix<T> aligned(const TestMatrix<T>& x) const {
+    const std::int64_t run = x.layout() == Layout::kRowMajor ? x.cols() : x.rows();
+    const std::int64_t vectors =
+        std::max<std::int64_t>(1, (run + run_width<T>() - 1) / run_width<T>());
+    TestMatrix<T> out(x.rows(), x.cols(), x.layout(), vectors * run_width<T>() - run, 0, x.batch());
+    for (std::int64_t b = 0; b < x.batch(); ++b) {
+      for (std::int64_t i = 0; i < x.rows(); ++i) {
+        for (std::int64_t j = 0; j < x.cols(); ++j) out.at(i, j, b) = x.at(i, j, b);
+      }
+    }
+    return out;
+  }
+
   /// c = alpha op(a) op(b) + beta c through the public API, wherever the kernel lives.
   template <class T>
   void multiply(const Case& x, TestMatrix<T>& a, TestMatrix<T>& b, TestMatrix<T>& c) const {
@@ -78,7 +104,13 @@ class KernelTest : public testing::TestWithParam<const Kernel*> {
                              c.batch_stride(), x.batch, options());
       }
     };
-    if (on_gpu()) {
+    if (on_gpu() && !(meets_alignment(a) && meets_alignment(b))) {
+      TestMatrix<T> aligned_a = aligned(a), aligned_b = aligned(b);
+      const TestMatrix<T> before_a = aligned_a, before_b = aligned_b;
+      multiply(x, aligned_a, aligned_b, c);
+      EXPECT_TRUE(same_bits(aligned_a.buffer(), before_a.buffer())) << x.text() << ": wrote A";
+      EXPECT_TRUE(same_bits(aligned_b.buffer(), before_b.buffer())) << x.text() << ": wrote B";
+    } else if (on_gpu()) {
       DeviceCopy<T> da(a), db(b), dc(c);
       call(da.view(), db.view(), dc.view());
       da.download();
