@@ -85,11 +85,9 @@ void add_both(Registry& registry) {
 
 void register_k04_vectorized(Registry& registry);
 void register_k04_vectorized(Registry& registry) {
-  add_both<float, 128, 128, 8, 8, 8>(registry);
   add_both<float, 128, 128, 16, 8, 8>(registry);
   add_both<float, 128, 128, 32, 8, 8>(registry);
   add_both<float, 128, 64, 16, 8, 8>(registry);
-  add_both<float, 64, 64, 16, 8, 8>(registry);
   add_both<float, 64, 64, 16, 4, 4>(registry);
   add_both<double, 128, 64, 8, 8, 4>(registry);
   add_both<double, 64, 64, 16, 4, 4>(registry);

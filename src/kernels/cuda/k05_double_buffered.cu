@@ -120,10 +120,8 @@ void add_both(Registry& registry) {
 
 void register_k05_double_buffered(Registry& registry);
 void register_k05_double_buffered(Registry& registry) {
-  add_both<float, 128, 128, 8, 8, 8, 2>(registry);
   add_both<float, 128, 128, 8, 8, 8, 4>(registry);
   add_both<float, 128, 128, 16, 8, 8, 2>(registry);
-  add_both<float, 256, 128, 8, 16, 8, 3>(registry);
   add_both<float, 128, 256, 8, 8, 16, 3>(registry);
   add_both<float, 128, 64, 16, 8, 8, 2>(registry);
   add_both<float, 64, 64, 16, 4, 4, 3>(registry);
