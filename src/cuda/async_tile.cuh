@@ -1,4 +1,5 @@
-// Copies one operand's tiles from global to shared memory with cp.async, whichever way it is stored.
+// Copies one operand's tiles from global to shared memory with cp.async, whichever way it is
+// stored.
 #pragma once
 
 #include "cuda/gemm_args.cuh"
@@ -17,8 +18,8 @@ enum class Access {
 /// A tile is kLines lines, kDepth deep; element (line, p) goes to s_tile[p * kPitch + line]. The
 /// tiles of one object follow each other along p, each from where the last one ended.
 ///
-/// Along p, eight lanes take the 32 bytes of one sector and a warp four lines; kPitch mod 32 = 4
-/// then spreads a warp's 32 writes over all banks.
+/// Along lines a warp takes 128 bytes or more of one p. Along p, eight lanes take the 32 bytes of
+/// one sector and a warp four lines; kPitch mod 32 = 4 spreads their 32 writes over all banks.
 template <Access kAccess, int kLines, int kDepth, int kPitch, int kThreads>
 class AsyncTile {
   static constexpr bool kAlongDepth = kAccess == Access::kDepth;
@@ -26,75 +27,72 @@ class AsyncTile {
 
   /// Threads side by side along lines: a divisor, so that a thread's copies differ by constants.
   static constexpr int threads_per_row() {
+    if (kAccess == Access::kLines) return 32;
     int count = kThreads / kDepth < kLines / kWidth ? kThreads / kDepth : kLines / kWidth;
     while (kLines / kWidth % count != 0) --count;
     return count;
   }
-  static constexpr int kRowThreads = threads_per_row();
-  static constexpr int kLineStep = kAlongDepth ? kThreads / 8 : kRowThreads * kWidth;
+  static constexpr int kRowThreads = kAlongDepth ? 8 : threads_per_row();
+  static constexpr int kRows = kThreads / kRowThreads;
+  static constexpr int kLineStep = kAlongDepth ? kRows : kRowThreads * kWidth;
+  static constexpr int kDepthStep = kAlongDepth ? 8 : kRows < kDepth ? kRows : kDepth;
   static constexpr int kItems = kLines / kLineStep;
-  static constexpr int kOffsets = kAlongDepth ? kItems : 1;
-  static_assert(kDepth % 8 == 0 && kLines % kLineStep == 0 && kThreads % 32 == 0);
+  static constexpr int kOffsets = kAlongDepth ? kItems : kDepth / kDepthStep;
+  static_assert(kLines % kLineStep == 0 && kDepth % kDepthStep == 0);
 
  public:
   __device__ AsyncTile(const Panel<float>& x, std::int64_t first_line, std::int64_t first_p,
                        int thread)
-      : p_(kAlongDepth ? thread % 8 : thread / kRowThreads),
-        step_(x.depth_step) {
+      : p_(kAlongDepth ? thread % 8 : thread / kRowThreads), step_(x.depth_step) {
     const int line = kAlongDepth ? thread / 8 : thread % kRowThreads * kWidth;
-    offset_ = p_ * kPitch + line;
-    lines_ = static_cast<int>(min(x.lines - first_line, std::int64_t{kLines})) - line;
+    const int last = static_cast<int>(min(x.lines - first_line, std::int64_t{kLines})) - 1;
+    to_ = p_ * kPitch + line;
+    lines_ = last + 1 - line;
     g_next_ = x.at(first_line + (kAlongDepth ? 0 : line), first_p + p_);
-    // Past the last line the last one is read again: its results are never stored.
-    const int last = lines_ + line - 1;
 #pragma unroll
     for (int i = 0; i < kOffsets; ++i) {
-      line_offset_[i] = min(line + i * kLineStep, last) * x.line_step;
+      // Past the last line the last one is read again: its results are never stored.
+      offset_[i] = kAlongDepth ? min(line + i * kLineStep, last) * x.line_step
+                               : i * kDepthStep * x.depth_step;
     }
   }
 
   /// Copies the next kDepth values of p, or zeros when not `present`.
   __device__ __forceinline__ void copy(float* s_tile, bool present) {
-    copy_where(s_tile, present ? lines_ : 0, [present](int) { return present; });
-    advance(kDepth);
+    copy_where(s_tile, [present](int) { return present; });
+    g_next_ += kDepth * step_;
   }
 
   /// Copies the next `depth` <= kDepth values of p and zeros after them.
   __device__ __forceinline__ void copy_short(float* s_tile, int depth) {
-    copy_where(s_tile, p_ < depth ? lines_ : 0, [=, this](int p) { return p_ + p < depth; });
-    advance(depth);
+    copy_where(s_tile, [depth, this](int p) { return p_ + p < depth; });
+    g_next_ += depth * step_;
   }
 
  private:
   template <class Present>
-  __device__ __forceinline__ void copy_where(float* s_tile, int lines, Present present) {
-    float* s_to = s_tile + offset_;
-    if constexpr (kAlongDepth) {
+  __device__ __forceinline__ void copy_where(float* s_tile, Present present) {
+    if (!kAlongDepth && kRows > kDepth && p_ >= kDepth) return;  // more threads than copies
+#pragma unroll
+    for (int p = 0; p < kDepth; p += kDepthStep) {
+      float* s_to = s_tile + to_ + p * kPitch;
 #pragma unroll
       for (int i = 0; i < kItems; ++i) {
-#pragma unroll
-        for (int p = 0; p < kDepth; p += 8) {
-          ptx::cp_async<4>(s_to + p * kPitch + i * kLineStep, g_next_ + line_offset_[i] + p,
-                           present(p));
+        if constexpr (kAlongDepth) {
+          ptx::cp_async<4>(s_to + i * kLineStep, g_next_ + offset_[i] + p, present(p));
+        } else {
+          ptx::cp_async<4 * kWidth>(s_to + i * kLineStep,
+                                    g_next_ + offset_[p / kDepthStep] + i * kLineStep,
+                                    i * kLineStep < (present(p) ? lines_ : 0));
         }
-      }
-    } else {
-      if (kThreads / kRowThreads > kDepth && p_ >= kDepth) return;  // more threads than copies
-#pragma unroll
-      for (int i = 0; i < kItems; ++i) {
-        ptx::cp_async<4 * kWidth>(s_to + i * kLineStep, g_next_ + i * kLineStep,
-                                  i * kLineStep < lines);
       }
     }
   }
 
-  __device__ __forceinline__ void advance(int depth) {
-    g_next_ += depth * step_;
-  }
-
   const float* g_next_;
-  std::int64_t line_offset_[kOffsets];  // in elements, from the tile's first line
-  int p_, offset_, lines_;
+  std::int64_t offset_[kOffsets];  // from g_next_: of a line when along p, else of a p
+  int p_, to_;
+  int lines_;  // that exist from this thread's first on
   std::int64_t step_;
 };
 

@@ -17,9 +17,9 @@ void launch_with_shared(void (*kernel)(Params...), dim3 grid, dim3 block, int sh
                         void* stream, Args&&... args) {
   constexpr int kWithoutAsking = 48 * 1024;
   if (shared_bytes > kWithoutAsking) {
-    TESSERA_CUDA_CHECK(cudaFuncSetAttribute(
-        reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-        shared_bytes));
+    TESSERA_CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                            cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            shared_bytes));
   }
   cudaLaunchConfig_t config{};
   config.gridDim = grid;

@@ -1,4 +1,5 @@
-// Which block computes what: whole tiles while they fill the chip, and the last ones shared along k.
+// Which block computes what: whole tiles while they fill the chip, and the last ones shared along
+// k.
 //
 // A step is one block-deep slice of k. `whole` tiles are computed by a block each. The `rest` that
 // would leave multiprocessors idle is laid end to end, rest * steps long, and cut into pieces of

@@ -13,7 +13,7 @@
 #include "cuda/async_tile.cuh"
 #include "cuda/describe.h"
 #include "cuda/launch.cuh"
-#include "cuda/tile_schedule.h"
+#include "cuda/plan_tiles.h"
 
 namespace tessera {
 namespace {
@@ -117,10 +117,10 @@ __device__ __forceinline__ void multiply(const Args& x, const TileSchedule::Plac
   // The first tile takes what k leaves over, so that every tile the loop copies is full.
   const int head = static_cast<int>(x.gemm.k - (x.schedule.steps - 1) * c.BK);
   const std::int64_t p0 = first == 0 ? 0 : head + (first - 1) * c.BK;
-  AsyncTile<kA, c.BM, c.BK, c.pitch(), c.threads()> load_a(
-      x.gemm.a.batch_member(place.batch), place.row * c.BM, p0, threadIdx.x);
-  AsyncTile<kB, c.BN, c.BK, c.pitch(), c.threads()> load_b(
-      x.gemm.b.batch_member(place.batch), place.col * c.BN, p0, threadIdx.x);
+  AsyncTile<kA, c.BM, c.BK, c.pitch(), c.threads()> load_a(x.gemm.a.batch_member(place.batch),
+                                                           place.row * c.BM, p0, threadIdx.x);
+  AsyncTile<kB, c.BN, c.BK, c.pitch(), c.threads()> load_b(x.gemm.b.batch_member(place.batch),
+                                                           place.col * c.BN, p0, threadIdx.x);
 
   load_a.copy_short(s_ring, first == 0 ? head : c.BK);
   load_b.copy_short(s_ring + c.BM, first == 0 ? head : c.BK);
@@ -284,64 +284,6 @@ __global__ void __launch_bounds__(kReduceThreads)
   store_result(x.gemm, place.batch, place.row * tile_m + element / tile_n, col, sum);
 }
 
-/// Time of this configuration, and whether to share the last tiles. Only the order matters.
-struct Cost {
-  const Config& c;
-  double peak_fraction;  // of the multiply-add peak, with many warps resident
-  double cycles_per_us = 1900;
-
-  /// Microseconds of one step of every one of `resident` blocks on a multiprocessor. Few warps
-  /// leave the multipliers waiting.
-  double step_us(double resident) const {
-    const double warps = resident * c.threads() / 32;
-    const double rate = 128 * cycles_per_us * peak_fraction * warps / (warps + 1.6);
-    return resident * c.BM * c.BN * c.BK / rate;
-  }
-
-  static double ceil_div(double a, double b) { return std::ceil(a / b); }
-
-  double whole_us(double tiles, double steps, int sm_count) const {
-    constexpr double kStartAndStoreUs = 2;
-    const double waves = std::floor(tiles / (sm_count * c.blocks));
-    const double rest = tiles - waves * sm_count * c.blocks;
-    return waves * (steps * step_us(c.blocks) + kStartAndStoreUs / c.blocks) +
-           (rest > 0 ? steps * step_us(ceil_div(rest, sm_count)) + kStartAndStoreUs : 0);
-  }
-
-  /// The last `rest` tiles cut along k: computed, written as partial sums, read and added.
-  double shared_us(double rest, double share, double slots) const {
-    constexpr double kSecondKernelUs = 3, kBytesPerUs = 3e6;
-    return share * step_us(c.blocks) + kSecondKernelUs + 2 * slots * c.BM * c.BN * 4 / kBytesPerUs +
-           0 * rest;
-  }
-};
-
-TileSchedule schedule(const Problem& p, const DeviceInfo& device, const Config& c,
-                      double peak_fraction, double* us = nullptr) {
-  constexpr double kLaunchUs = 2.5;
-  constexpr std::int64_t kLeastDepth = 128;  // of a piece: less is not worth its start
-  const auto ceil_div = [](std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); };
-  const Cost cost{c, peak_fraction};
-  const std::int64_t slots = std::max<std::int64_t>(1, device.sm_count) * c.blocks;
-  TileSchedule whole;
-  whole.tiles_m = ceil_div(p.m, c.BM);
-  whole.tiles_n = ceil_div(p.n, c.BN);
-  whole.batch = p.batch;
-  whole.steps = ceil_div(p.k, c.BK);
-  whole.whole = whole.tiles();
-  TileSchedule cut = whole;
-  cut.whole = whole.tiles() / slots * slots;
-  cut.share = std::max(ceil_div(cut.rest() * cut.steps, slots), ceil_div(kLeastDepth, c.BK));
-  const auto real = [](std::int64_t x) { return static_cast<double>(x); };
-  const int sms = std::max(1, device.sm_count);
-  const double whole_us = cost.whole_us(real(whole.tiles()), real(whole.steps), sms);
-  const double cut_us = cost.whole_us(real(cut.whole), real(cut.steps), sms) +
-                        cost.shared_us(real(cut.rest()), real(cut.share), real(cut.slots()));
-  const bool cuts = cut.rest() > 0 && cut.share < cut.steps && cut_us < whole_us;
-  if (us != nullptr) *us = kLaunchUs + (cuts ? cut_us : whole_us);
-  return cuts ? cut : whole;
-}
-
 Access access_to(bool along_depth, int alignment, std::int64_t lines) {
   if (along_depth) return Access::kDepth;
   return alignment >= 16 && lines % 4 == 0 ? Access::kVectors : Access::kLines;
@@ -378,8 +320,8 @@ void run(const Problem& p, const Operands& operands, const TileSchedule& plan, v
   x.schedule = plan;
   x.partials = static_cast<float*>(workspace);
   x.c_is_vector = p.align_c >= 16 && p.n % 4 == 0;
-  const auto kernel = kernel_for<K>(access_to(!p.trans_a, p.align_a, p.m),
-                                    access_to(p.trans_b, p.align_b, p.n));
+  const auto kernel =
+      kernel_for<K>(access_to(!p.trans_a, p.align_a, p.m), access_to(p.trans_b, p.align_b, p.n));
   in_launches(plan.blocks(), kMaxGridX, [&](std::int64_t first, unsigned count) {
     launch_with_shared(kernel, dim3(count), dim3(c.threads()), c.shared_bytes(), stream, x, first);
   });
@@ -390,45 +332,69 @@ void run(const Problem& p, const Operands& operands, const TileSchedule& plan, v
 }
 
 template <class K>
-void add(Registry& registry, double peak_fraction) {
-  constexpr const Config& c = K::config;
-  Kernel kernel = describe_kernel(
-      "k06_warp_tiled", "warp_tiled", DType::kF32, c.to_string(),
-      "block, warp and thread tiles, asynchronous copies, last tiles cut along k",
-      {c.BM, c.BN, c.BK, c.blocks, peak_fraction});
-  kernel.estimate_us = [=](const Problem& p, const DeviceInfo& device) {
-    double us = 0;
-    schedule(p, device, K::config, peak_fraction, &us);
-    return us;
+TilePlan plan_for(const Problem& p, const DeviceInfo& device) {
+  constexpr Config c = K::config;
+  return plan_tiles(p, device, {c.BM, c.BN, c.BK, c.threads() / 32, c.blocks, K::peak_fraction});
+}
+
+template <class K>
+void add(Registry& registry) {
+  constexpr Config c = K::config;
+  Kernel kernel =
+      describe_kernel("k06_warp_tiled", "warp_tiled", DType::kF32, c.to_string(),
+                      "block, warp and thread tiles, asynchronous copies, last tiles cut along k",
+                      {c.BM, c.BN, c.BK, c.blocks, K::peak_fraction});
+  kernel.can_implement = [](const Problem&, const DeviceInfo& device) {
+    std::optional<Rejection> rejection;
+    if (K::config.shared_bytes() > device.shared_bytes_per_block) {
+      rejection = {"a block needs " + std::to_string(K::config.shared_bytes()) +
+                       " bytes of shared memory; the device has " +
+                       std::to_string(device.shared_bytes_per_block),
+                   ""};
+    }
+    return rejection;
   };
-  kernel.workspace_bytes = [=](const Problem& p, const DeviceInfo& device, int) {
-    const TileSchedule plan = schedule(p, device, K::config, peak_fraction);
-    return static_cast<std::size_t>(plan.slots()) * (K::config.BM * K::config.BN * sizeof(float));
+  kernel.estimate_us = [](const Problem& p, const DeviceInfo& device) {
+    return plan_for<K>(p, device).us;
   };
-  kernel.launch = [=](const Problem& p, const Operands& x, const LaunchContext& context) {
-    run<K>(p, x, schedule(p, context.device, K::config, peak_fraction), context.workspace,
-           context.stream);
+  kernel.workspace_bytes = [](const Problem& p, const DeviceInfo& device, int) {
+    const auto slots = static_cast<std::size_t>(plan_for<K>(p, device).schedule.slots());
+    return slots * K::config.BM * K::config.BN * sizeof(float);
+  };
+  kernel.launch = [](const Problem& p, const Operands& x, const LaunchContext& context) {
+    run<K>(p, x, plan_for<K>(p, context.device).schedule, context.workspace, context.stream);
   };
   registry.add(std::move(kernel));
 }
 
+/// For products that fill the chip several times.
 struct Large {
-  static constexpr Config config{64, 128, 16, 8, 8, 1, 3, 3};
+  static constexpr Config config{128, 256, 8, 8, 16, 1, 6, 1};
+  static constexpr double peak_fraction = 0.955;
 };
-struct LargeSliced {
-  static constexpr Config config{64, 128, 16, 8, 8, 2, 4, 1};
+/// Three independent blocks to a multiprocessor: for short k, and few tiles cut along it.
+struct Medium {
+  static constexpr Config config{64, 128, 16, 8, 8, 1, 2, 3};
+  static constexpr double peak_fraction = 0.90;
+};
+/// Twice the warps for one tile: when there is about one for each multiprocessor.
+struct Sliced {
+  static constexpr Config config{64, 128, 16, 8, 8, 2, 3, 1};
+  static constexpr double peak_fraction = 0.84;
 };
 struct Small {
   static constexpr Config config{32, 64, 16, 4, 4, 1, 4, 5};
+  static constexpr double peak_fraction = 0.72;
 };
 
 }  // namespace
 
 void register_k06_warp_tiled(Registry& registry);
 void register_k06_warp_tiled(Registry& registry) {
-  add<Large>(registry, 0.90);
-  add<LargeSliced>(registry, 0.90);
-  add<Small>(registry, 0.65);
+  add<Large>(registry);
+  add<Medium>(registry);
+  add<Sliced>(registry);
+  add<Small>(registry);
 }
 
 }  // namespace tessera
