@@ -1,4 +1,5 @@
 /* The C header from a C compiler: every function once, and its errors. Exit code 0 is a pass. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,28 @@ static void expect(int ok, const char* what) {
     printf("FAILED: %s (last error: %s)\n", what, tessera_last_error());
     ++failures;
   }
+}
+
+/* A 1 x 1 product with these options. */
+static tessera_status small(const tessera_options* options) {
+  const float a = 2, b = 3;
+  float c = -1;
+  const tessera_status status = tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 1, 1,
+                                              1, 1, &a, 1, &b, 1, 0, &c, 1, options);
+  expect(c == (status == TESSERA_OK ? 6.0f : -1.0f), "C is the product, or untouched");
+  return status;
+}
+
+static void expect_refused(const tessera_options* options, const char* part) {
+  expect(small(options) == TESSERA_INVALID_ARGUMENT && strstr(tessera_last_error(), part) != NULL,
+         part);
+}
+
+/* Every thread has a latest error of its own. */
+static void* no_error_here(void* unused) {
+  (void)unused;
+  expect(strcmp(tessera_last_error(), "") == 0, "another thread's error stays there");
+  return NULL;
 }
 
 int main(void) {
@@ -73,6 +96,22 @@ int main(void) {
                        2, &options) == TESSERA_UNSUPPORTED,
          "tf32");
   options.precision = TESSERA_PRECISION_FP32;
+  options.determinism = TESSERA_BATCH_INVARIANT;
+  expect(small(&options) == TESSERA_UNSUPPORTED, "batch_invariant");
+  options.determinism = (tessera_determinism)2;
+  expect_refused(&options, "options.determinism = 2");
+  options.determinism = TESSERA_RUN_TO_RUN;
+  options.precision = (tessera_precision)7;
+  expect_refused(&options, "options.precision = 7");
+  options.precision = TESSERA_PRECISION_FP64;
+  expect(small(&options) == TESSERA_UNSUPPORTED, "fp64 on f32 operands");
+  options.precision = TESSERA_PRECISION_FP32;
+  options.space = (tessera_space)2;
+  expect_refused(&options, "options.space = 2");
+  options.space = TESSERA_HOST;
+  options.threads = -1;
+  expect_refused(&options, "threads = -1");
+  options.threads = 0;
   options.struct_size = 3;
   expect(tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a, 3, b, 2, 0, c,
                        2, &options) == TESSERA_INVALID_ARGUMENT,
@@ -95,6 +134,32 @@ int main(void) {
            "alias");
   }
   tessera_plan_destroy(plan);
+
+  /* An FP64 plan of op(A) = A^T in column-major order. */
+  expect(tessera_plan_create(&plan, TESSERA_F64, TESSERA_COL_MAJOR, TESSERA_OP_T, TESSERA_OP_N, 1,
+                             1, 2, 2, 2, 1, NULL) == TESSERA_OK,
+         "FP64 plan");
+  if (plan != NULL) {
+    void* workspace = aligned_alloc(256, tessera_plan_workspace_bytes(plan) / 256 * 256 + 256);
+    cd[0] = 100;
+    expect(tessera_plan_run(plan, 2, ad, bd, 0.5, cd, workspace, tessera_plan_workspace_bytes(plan),
+                            NULL) == TESSERA_OK &&
+               cd[0] == 2 * 39 + 50,
+           "FP64 plan run");
+    free(workspace);
+  }
+  tessera_plan_destroy(plan);
+  expect(tessera_plan_create(NULL, TESSERA_F32, TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 1, 1,
+                             1, 1, 1, 1, NULL) == TESSERA_INVALID_ARGUMENT,
+         "no place for a plan");
+  expect(tessera_plan_create(&plan, (tessera_dtype)9, TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N,
+                             1, 1, 1, 1, 1, 1, NULL) == TESSERA_INVALID_ARGUMENT &&
+             plan == NULL && strstr(tessera_last_error(), "dtype = 9") != NULL,
+         "unknown dtype, and no plan");
+  expect(tessera_plan_run(NULL, 1, a, b, 0, c, NULL, 0, NULL) == TESSERA_INVALID_ARGUMENT,
+         "no plan to run");
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, no_error_here, NULL) == 0) pthread_join(thread, NULL);
   tessera_plan_destroy(NULL);
   expect(strlen(tessera_version()) >= 5, "version");
   if (failures == 0) printf("the C interface works\n");

@@ -165,7 +165,14 @@ TEST_F(CliVerb, Bench) {
   expect_ok(ran);
   const Json json = Json::parse(ran.out, nullptr, false);
   ASSERT_EQ(json["results"].size(), 4U) << ran.out;
-  for (const Json& row : json["results"]) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Json& row = json["results"][i];
+    // M, N and K as asked for, whatever the ops, and the speed from the same numbers.
+    const std::vector<double> asked =
+        i < 2 ? std::vector<double>{33, 17, 5} : std::vector<double>{16, 16, 16};
+    EXPECT_EQ((std::vector<double>{row["m"], row["n"], row["k"]}), asked);
+    EXPECT_NEAR(row["gflops"].get<double>() * row["median_s"].get<double>() * 1e9,
+                2 * asked[0] * asked[1] * asked[2], 1e-6 * asked[0] * asked[1] * asked[2]);
     EXPECT_EQ(row["disposition"], "passed");
     EXPECT_GT(row["gflops"].get<double>(), 0);
     EXPECT_GE(row["samples"].get<int>(), 5);

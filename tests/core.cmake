@@ -1,6 +1,8 @@
 tessera_test(compare_test LABELS core)
 tessera_test(core_test LABELS core)
+tessera_test(core_limits_test LABELS core)
 tessera_test(registry_test LABELS core)
+tessera_test(plan_test LABELS core)
 
 # One executable, two entries: what runs on the CPU, and what needs a GPU.
 add_executable(kernel_test kernel_test.cc support/main.cc)
@@ -13,7 +15,7 @@ endif()
 
 add_executable(c_api_test c_api_test.c)
 set_target_properties(c_api_test PROPERTIES C_STANDARD 11 LINKER_LANGUAGE CXX)
-target_link_libraries(c_api_test PRIVATE tessera)
+target_link_libraries(c_api_test PRIVATE tessera Threads::Threads)
 tessera_add_test(c_api_test COMMAND c_api_test LABELS core)
 
 # Install, then build and run programs outside the tree against what was installed.

@@ -1,6 +1,5 @@
 // The library around the kernels: argument rules, aliases, registry, choice, plans, names.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cmath>
 #include <limits>
@@ -251,49 +250,110 @@ TEST(Batches, OutputsMayInterleaveButNotOverlap) {
               "batch = -1");
 }
 
-struct SparseFloats {
-  explicit SparseFloats(std::size_t bytes) : size(bytes) {
-    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    data = p == MAP_FAILED ? nullptr : static_cast<float*>(p);
-  }
-  ~SparseFloats() { munmap(data, size); }
-  SparseFloats(const SparseFloats&) = delete;
-  SparseFloats& operator=(const SparseFloats&) = delete;
-  float* data;
-  std::size_t size;
-};
+TEST(Batches, StridesMayBeNegative) {
+  std::vector<float> a(24), b(24), c(24, -1), forward(24, -1);
+  std::iota(a.begin(), a.end(), 1.0f);
+  std::iota(b.begin(), b.end(), 2.0f);
+  const auto run = [&](float* out, bool backward) {
+    // Three 2 x 2 products; backward starts at the last and walks down.
+    const std::int64_t first = backward ? 16 : 0, step = backward ? -8 : 8;
+    gemm_strided_batched(Op::kN, Op::kT, 1.0f, row_major<const float>(a.data() + first, 2, 2), step,
+                         row_major<const float>(b.data() + first, 2, 2), step, 0.0f,
+                         row_major(out + first, 2, 2), step, 3);
+  };
+  run(forward.data(), false);
+  run(c.data(), true);
+  EXPECT_EQ(forward[0], 1 * 2 + 2 * 3);
+  EXPECT_EQ(forward[19], 19 * 20 + 20 * 21);
+  EXPECT_EQ(forward[4], -1);
+  EXPECT_EQ(c, forward);
+}
 
-TEST(LargeOffsets, ElementsBeyondTwoToThe31) {
-  // Leading dimensions so large that 32-bit offsets would wrap; the memory between is never
-  // touched.
-  const std::int64_t ld = (std::int64_t{1} << 31) + 11;
-  const std::size_t bytes = static_cast<std::size_t>(3 * ld) * sizeof(float);
-  // A sparse anonymous mapping stands for the matrix: only touched pages exist.
-  const SparseFloats a(bytes), c(bytes);
-  ASSERT_NE(a.data, nullptr);
-  ASSERT_NE(c.data, nullptr);
-  std::vector<float> b = {1, 2, 3, 4, 5, 6};
-  for (std::int64_t i = 0; i < 3; ++i) {
-    a.data[i * ld] = static_cast<float>(i + 1);
-    a.data[i * ld + 1] = static_cast<float>(10 * (i + 1));
-  }
-  for (const Kernel& kernel : registry().kernels()) {
-    if (kernel.id.backend != "cpu" || kernel.id.dtype != DType::kF32) continue;
-    GemmOptions options;
-    options.kernel = kernel.name;
-    gemm(Op::kN, Op::kN, 1.0f, {a.data, 3, 2, ld}, row_major<const float>(b.data(), 2, 3), 0.0f,
-         {c.data, 3, 3, ld}, options);
-    for (std::int64_t i = 0; i < 3; ++i) {
-      for (std::int64_t j = 0; j < 3; ++j) {
-        EXPECT_EQ(c.data[i * ld + j],
-                  static_cast<float>(i + 1) * b[static_cast<std::size_t>(j)] +
-                      static_cast<float>(10 * (i + 1)) * b[static_cast<std::size_t>(3 + j)])
-            << kernel.name;
-        c.data[i * ld + j] = 0;
-      }
+TEST(Batches, AliasesOfAnyMemberAreRefused) {
+  std::vector<float> x(64, 1.0f), b(4, 1.0f);
+  const std::vector<float> before = x;
+  const auto refused = [&](std::int64_t a0, std::int64_t stride_a, std::int64_t c0,
+                           std::int64_t stride_c) {
+    try {
+      gemm_strided_batched(Op::kN, Op::kN, 1.0f, row_major<const float>(x.data() + a0, 2, 2),
+                           stride_a, row_major<const float>(b.data(), 2, 2), 0, 0.0f,
+                           row_major(x.data() + c0, 2, 2), stride_c, 4);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+      EXPECT_SAYS(std::string(e.what()), "C shares memory with A");
+      EXPECT_EQ(x, before);
+      return true;
     }
+    x = before;
+    return false;
+  };
+  EXPECT_TRUE(refused(0, 4, 12, 4)) << "the last A is the first C";
+  EXPECT_TRUE(refused(0, 0, 24, -8)) << "the last C is A";
+  EXPECT_TRUE(refused(40, -8, 16, 4)) << "the last A is the first C";
+  EXPECT_FALSE(refused(0, 4, 16, 4)) << "one after the other";
+  EXPECT_FALSE(refused(12, -4, 28, -4)) << "one after the other, backwards";
+}
+
+TEST(Batches, SpansThatDoNotFitAreRefused) {
+  std::vector<float> a(4), b(4), c(4);
+  for (const std::int64_t stride :
+       {std::int64_t{1} << 61, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::min()}) {
+    EXPECT_SAYS(error_of(ErrorCode::kInvalidArgument,
+                         [&] {
+                           gemm_strided_batched(Op::kN, Op::kN, 1.0f,
+                                                row_major<const float>(a.data(), 2, 2), stride,
+                                                row_major<const float>(b.data(), 2, 2), 0, 0.0f,
+                                                row_major(c.data(), 2, 2), 4, 3);
+                         }),
+                "exceeds 2^63");
   }
+}
+
+TEST(Canonical, KeepsWhatEachOperandPromises) {
+  // Distinct values everywhere, so that nothing can be taken from the wrong operand.
+  GemmDesc d;
+  d.a = {5, 7, 9, Layout::kRowMajor, 1000, 64};
+  d.b = {7, 6, 10, Layout::kColMajor, 2000, 32};
+  d.c = {5, 6, 12, Layout::kRowMajor, 3000, 16};
+  Canonical x = canonicalise(d, {});
+  EXPECT_FALSE(x.swapped);
+  EXPECT_EQ((std::vector<std::int64_t>{x.problem.m, x.problem.n, x.problem.k, x.problem.lda,
+                                       x.problem.ldb, x.problem.ldc}),
+            (std::vector<std::int64_t>{5, 6, 7, 9, 10, 12}));
+  EXPECT_FALSE(x.problem.trans_a);
+  EXPECT_TRUE(x.problem.trans_b);
+  // 36 bytes from row to row of A leave 4, 40 leave 8, 48 leave 16.
+  EXPECT_EQ(x.problem.align_a, 4);
+  EXPECT_EQ(x.problem.align_b, 8);
+  EXPECT_EQ(x.problem.align_c, 16);
+
+  d.c.layout = Layout::kColMajor;
+  d.c.ld = 8;
+  d.a.ld = 16;
+  d.b.ld = 8;
+  d.batch = 2;
+  d.b.batch_stride = -1002;  // 8 bytes divide its size in bytes, 16 do not
+  x = canonicalise(d, {});
+  EXPECT_TRUE(x.swapped);
+  EXPECT_EQ((std::vector<std::int64_t>{x.problem.m, x.problem.n, x.problem.k, x.problem.lda,
+                                       x.problem.ldb, x.problem.ldc, x.problem.stride_a,
+                                       x.problem.stride_b, x.problem.stride_c}),
+            (std::vector<std::int64_t>{6, 5, 7, 8, 16, 8, -1002, 1000, 3000}));
+  EXPECT_FALSE(x.problem.trans_a);  // B^T of a column-major B
+  EXPECT_TRUE(x.problem.trans_b);
+  EXPECT_EQ(x.problem.align_a, 8);
+  EXPECT_EQ(x.problem.align_b, 32);  // 64 promised, a stride of 4000 bytes leaves 32
+  EXPECT_EQ(x.problem.align_c, 16);
+  // What is never used to step limits nothing.
+  d.a = {1, 7, 3, Layout::kRowMajor, 0, 64};
+  d.c = {1, 6, 6, Layout::kRowMajor, 0, 16};
+  d.batch = 1;
+  x = canonicalise(d, {});
+  EXPECT_EQ(x.problem.align_a, 64);
+  EXPECT_EQ(x.problem.align_c, 16);
+  d.a.alignment = 48;
+  EXPECT_SAYS(error_of(ErrorCode::kInvalidArgument, [&] { canonicalise(d, {}); }),
+              "alignment of A = 48");
 }
 
 }  // namespace

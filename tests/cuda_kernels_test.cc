@@ -44,14 +44,22 @@ struct Padded {
   }
 };
 
-/// Pointers one element off, odd leading dimensions, padding and guards full of NaN: the result is
-/// exact and no element but C's is written.
+/// A and B aligned to `alignment` elements and no better, padding and guards full of NaN: the
+/// result is exact and no element but C's is written. C starts one element off and has odd rows.
 template <class T>
-void expect_exact(const std::string& kernel, Op op_a, Op op_b, T alpha, T beta) {
+void expect_exact(const std::string& kernel, std::int64_t alignment, Op op_a, Op op_b, T alpha,
+                  T beta) {
   constexpr std::int64_t m = 131, n = 67, k = 37;
+  // An odd multiple of the alignment.
+  const auto pad = [&](std::int64_t cols) {
+    const std::int64_t runs = (cols + alignment - 1) / alignment;
+    return (runs + 1 - runs % 2) * alignment - cols;
+  };
   const T nan = std::numeric_limits<T>::quiet_NaN();
-  Padded<T> a(op_a == Op::kN ? m : k, op_a == Op::kN ? k : m, 3, 1, nan);
-  Padded<T> b(op_b == Op::kN ? k : n, op_b == Op::kN ? n : k, 5, 1, nan);
+  const std::int64_t a_cols = op_a == Op::kN ? k : m, b_cols = op_b == Op::kN ? n : k;
+  const auto offset = static_cast<std::size_t>(alignment);
+  Padded<T> a(op_a == Op::kN ? m : k, a_cols, pad(a_cols), offset, nan);
+  Padded<T> b(op_b == Op::kN ? k : n, b_cols, pad(b_cols), offset, nan);
   Padded<T> c(m, n, 7, 1, T{-777});
   a.fill(1);
   b.fill(2);
@@ -80,19 +88,24 @@ void expect_exact(const std::string& kernel, Op op_a, Op op_b, T alpha, T beta) 
   }
 }
 
-TEST(CudaKernels, MisalignedPointersOddPitchesAndGuards) {
+template <class T>
+void expect_exact_in_all_ops(DType dtype) {
   for (Op op_a : {Op::kN, Op::kT}) {
     for (Op op_b : {Op::kN, Op::kT}) {
-      for (const std::string& kernel : cuda_kernel_names(DType::kF32)) {
-        expect_exact<float>(kernel, op_a, op_b, 1, 0);
-        expect_exact<float>(kernel, op_a, op_b, -2, 0.5F);
-      }
-      for (const std::string& kernel : cuda_kernel_names(DType::kF64)) {
-        expect_exact<double>(kernel, op_a, op_b, 1, 0);
-        expect_exact<double>(kernel, op_a, op_b, -2, 0.5);
+      for (std::int64_t alignment : {std::int64_t{1}, std::int64_t{16 / sizeof(T)}}) {
+        const int bytes = static_cast<int>(alignment * sizeof(T));
+        for (const std::string& kernel : cuda_kernel_names(dtype, bytes)) {
+          expect_exact<T>(kernel, alignment, op_a, op_b, 1, 0);
+          expect_exact<T>(kernel, alignment, op_a, op_b, -2, T{0.5});
+        }
       }
     }
   }
+}
+
+TEST(CudaKernels, SmallestAlignmentOddPitchesAndGuards) {
+  expect_exact_in_all_ops<float>(DType::kF32);
+  expect_exact_in_all_ops<double>(DType::kF64);
 }
 
 TEST(CudaKernels, BetaZeroNeverReadsC) {
@@ -200,7 +213,7 @@ TEST(CudaLimits, MoreRowTilesThanGridYTakes) {
     }
     const DeviceArray<float> da(a);
     const DeviceArray<float> dc(m * n);
-    for (const std::string& kernel : cuda_kernel_names(DType::kF32)) {
+    for (const std::string& kernel : cuda_kernel_names(DType::kF32, 16)) {
       ASSERT_CUDA(cudaMemset(dc.data(), 0xFF, dc.size() * sizeof(float)));  // NaN
       gemm(Op::kN, Op::kN, 1.0F, row_major<const float>(da.data(), m, k, Space::kCuda),
            row_major<const float>(db.data(), k, n, Space::kCuda), 0.0F,

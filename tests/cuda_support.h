@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -56,10 +57,13 @@ std::vector<T> whole_numbers(std::size_t size, std::uint64_t seed) {
   return out;
 }
 
-inline std::vector<std::string> cuda_kernel_names(DType dtype) {
+/// The CUDA kernels of one type that take operands aligned to this many bytes.
+inline std::vector<std::string> cuda_kernel_names(DType dtype, int alignment_bytes = 1) {
   std::vector<std::string> out;
   for (const Kernel& kernel : registry().kernels()) {
-    if (kernel.id.backend == "cuda" && kernel.id.dtype == dtype) out.push_back(kernel.name);
+    if (kernel.id.backend != "cuda" || kernel.id.dtype != dtype) continue;
+    const int least = static_cast<int>(size_of(dtype));  // any pointer to an element has it
+    if (kernel.alignment_bytes <= std::max(least, alignment_bytes)) out.push_back(kernel.name);
   }
   return out;
 }

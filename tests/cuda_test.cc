@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <limits>
 #include <set>
+#include <stdexcept>
 #include <vector>
 
 #include "core/backend.h"
 #include "cuda/grid.h"
 #include "cuda/register_config.h"
+#include "cuda/vector_config.h"
 #include "tessera/gemm.h"
 #include "tessera/plan.h"
 
@@ -90,6 +93,14 @@ TEST(CudaRegistry, HoldsEveryFamilyInBothTypes) {
     EXPECT_EQ(names.count("cuda.register_tiled." + type + ".64x64x16_t4x4"), 1U);
   }
   EXPECT_EQ(names.count("cuda.register_tiled.f32.128x128x8_t8x8"), 1U);
+  for (const char* width : {"f32.64x64x16_t4x4_v4", "f32.64x64x16_t4x4_v1", "f64.64x64x16_t4x4_v2",
+                            "f64.64x64x16_t4x4_v1"}) {
+    EXPECT_EQ(names.count("cuda.vectorized." + std::string(width)), 1U) << width;
+  }
+  for (const char* width : {"f32.128x128x16_t8x8_s2_v4", "f32.128x128x16_t8x8_s2_v1",
+                            "f64.64x64x16_t4x4_s2_v2", "f64.64x64x16_t4x4_s2_v1"}) {
+    EXPECT_EQ(names.count("cuda.double_buffered." + std::string(width)), 1U) << width;
+  }
 }
 
 TEST(CudaRegistry, IdsParseBackToThemselves) {
@@ -128,12 +139,178 @@ TEST(CudaEstimate, IsPositiveAndGrowsWithTheProblem) {
 }
 
 TEST(CudaEstimate, AutoTakesLargeTilesForLargeProblemsOnly) {
-  const auto choice = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return registry().choose(problem(m, n, k, DType::kF32), h200()).name;
+  const auto tile = [](std::int64_t size) {
+    const Kernel& kernel = registry().choose(problem(size, size, size, DType::kF32), h200());
+    return kernel.tile_m * kernel.tile_n;
   };
-  EXPECT_EQ(choice(8192, 8192, 8192).rfind("cuda.register_tiled.f32.128x128x", 0), 0U);
-  EXPECT_NE(choice(256, 256, 256).rfind("cuda.register_tiled.f32.128x128x", 0), 0U);
-  EXPECT_EQ(choice(256, 256, 256), choice(256, 256, 256));
+  EXPECT_GE(tile(8192), 128 * 64);
+  EXPECT_LT(tile(256), 128 * 64);
+}
+
+TEST(CudaEstimate, EachRungIsFasterThanTheOneBefore) {
+  const Problem p = problem(4096, 4096, 4096, DType::kF32);
+  double last = std::numeric_limits<double>::infinity();
+  for (const char* family : {"naive", "tiled", "register_tiled", "vectorized", "double_buffered"}) {
+    const Kernel& best = registry().choose(p, h200(), std::string("cuda.") + family);
+    const double us = best.estimate_us(p, h200());
+    EXPECT_LT(us, last) << best.name;
+    last = us;
+  }
+}
+
+/// The registered kernel that has this id.
+const Kernel& kernel_named(const std::string& id) {
+  for (const Kernel* kernel : cuda_kernels()) {
+    if (kernel->name == id) return *kernel;
+  }
+  throw std::runtime_error("no kernel " + id);
+}
+
+/// `kernel` refuses p; the rule and what unlocks it hold these texts.
+void expect_refused(const std::string& kernel, const Problem& p, const std::string& rule,
+                    const std::string& unlock) {
+  const auto rejection = kernel_named(kernel).can_implement(p, h200());
+  ASSERT_TRUE(rejection.has_value()) << kernel;
+  EXPECT_NE(rejection->rule.find(rule), std::string::npos) << rejection->rule;
+  EXPECT_EQ(rejection->unlock, unlock);
+}
+
+const std::string kVectorized = "cuda.vectorized.f32.64x64x16_t4x4_v4";
+const std::string kDoubleBuffered = "cuda.double_buffered.f32.128x128x16_t8x8_s2_v4";
+
+TEST(CudaAlignment, RefusalNamesWhatIsInTheWay) {
+  Problem p = problem(100, 200, 304, DType::kF32);
+  EXPECT_FALSE(kernel_named(kVectorized).can_implement(p, h200()).has_value());
+  p.align_c = 4;  // C is stored by element where it has to be
+  EXPECT_FALSE(kernel_named(kVectorized).can_implement(p, h200()).has_value());
+
+  p.align_a = 4;
+  p.lda = 1001;
+  expect_refused(kVectorized, p, "lda must be a multiple of 4; it is 1001",
+                 "an lda that is a multiple of 4");
+  p.m = 1;  // no second row: lda is not used, so it is the address
+  expect_refused(kVectorized, p, "A must start at a multiple of 16 bytes; it is aligned to 4",
+                 "an address of A that is a multiple of 16");
+  p.align_a = 16;
+  EXPECT_FALSE(kernel_named(kVectorized).can_implement(p, h200()).has_value());
+
+  p = problem(100, 200, 304, DType::kF32);
+  p.align_b = 8;
+  expect_refused(kVectorized, p, "B must start at", "an address of B that is a multiple of 16");
+  p.batch = 2;
+  p.stride_b = 304 * 200 + 2;
+  expect_refused(kVectorized, p, "batch stride of B must be a multiple of 4; it is 60802",
+                 "a batch stride of B that is a multiple of 4");
+
+  p = problem(100, 200, 304, DType::kF64);
+  p.align_b = 8;
+  p.ldb = 201;
+  expect_refused("cuda.vectorized.f64.64x64x16_t4x4_v2", p, "ldb must be a multiple of 2",
+                 "an ldb that is a multiple of 2");
+}
+
+TEST(CudaAlignment, AsynchronousCopiesNeedItOnlyOfLinesThatAreContiguous) {
+  Problem p = problem(100, 200, 304, DType::kF32);
+  p.align_a = 4;
+  p.lda = 305;
+  EXPECT_FALSE(kernel_named(kDoubleBuffered).can_implement(p, h200()).has_value()) << "NN";
+  p.trans_a = true;
+  p.lda = 101;
+  expect_refused(kDoubleBuffered, p, "lda must be", "an lda that is a multiple of 4");
+  p.trans_a = false;
+  p.align_b = 4;
+  p.ldb = 201;
+  expect_refused(kDoubleBuffered, p, "ldb must be", "an ldb that is a multiple of 4");
+  p.trans_b = true;
+  p.ldb = 305;
+  EXPECT_FALSE(kernel_named(kDoubleBuffered).can_implement(p, h200()).has_value()) << "NT";
+}
+
+TEST(CudaAlignment, AsynchronousCopiesNeedTheirGeneration) {
+  DeviceInfo old = h200();
+  old.compute_major = 7;
+  old.compute_minor = 5;
+  const Problem p = problem(100, 200, 304, DType::kF32);
+  for (const Kernel* kernel : cuda_kernels()) {
+    if (kernel->id.family != "double_buffered" || kernel->id.dtype != DType::kF32) continue;
+    const auto rejection = kernel->can_implement(p, old);
+    ASSERT_TRUE(rejection.has_value()) << kernel->name;
+    EXPECT_NE(rejection->rule.find("8.0; the device has 7.5"), std::string::npos);
+    EXPECT_EQ(rejection->unlock, "");
+  }
+}
+
+TEST(CudaAlignment, AutoFallsBackAndSaysWhatWouldBeFaster) {
+  Problem p = problem(4096, 4096, 4095, DType::kF32);
+  p.align_a = p.align_b = 4;
+  p.ldb = 4097;
+  for (const std::string request : {"cuda.vectorized", "cuda.double_buffered"}) {
+    const Explanation e = registry().explain(p, h200(), request);
+    EXPECT_EQ(e.chosen.substr(e.chosen.size() - 3), "_v1");
+    bool found = false;
+    for (const std::string& unlock : e.unlocks) {
+      found |= unlock.find("a multiple of 4 would unlock " + request) != std::string::npos;
+    }
+    EXPECT_TRUE(found) << e.to_string();
+  }
+}
+
+TEST(VectorConfig, LegalOnes) {
+  struct Case {
+    cuda::VectorConfig config;
+    int element_bytes;
+    const char* text;
+  };
+  for (const Case& c : {Case{{128, 128, 8, 8, 8, 1, 4}, 4, "128x128x8_t8x8_v4"},
+                        Case{{128, 128, 8, 8, 8, 1, 1}, 4, "128x128x8_t8x8_v1"},
+                        Case{{128, 64, 16, 8, 8, 2, 4}, 4, "128x64x16_t8x8_s2_v4"},
+                        Case{{64, 64, 16, 4, 4, 3, 4}, 4, "64x64x16_t4x4_s3_v4"},
+                        Case{{128, 64, 8, 8, 4, 3, 2}, 8, "128x64x8_t8x4_s3_v2"}}) {
+    const char* rule = cuda::broken_rule(c.config, c.element_bytes);
+    EXPECT_EQ(rule, nullptr) << c.text << ": " << rule;
+    EXPECT_EQ(c.config.to_string(), c.text);
+  }
+  EXPECT_EQ(cuda::shared_bytes(cuda::VectorConfig{128, 128, 16, 8, 8, 2, 4}, 4), 33792);
+  EXPECT_EQ(cuda::blocks_per_sm(cuda::VectorConfig{128, 128, 16, 8, 8, 2, 4}, 4), 2);
+}
+
+TEST(VectorConfig, IllegalOnesNameTheRule) {
+  struct Case {
+    cuda::VectorConfig config;
+    int element_bytes;
+    const char* rule;
+  };
+  for (const Case& c : std::vector<Case>{
+           {{128, 128, 8, 8, 8, 0, 4}, 4, ">= 1"},
+           {{128, 0, 8, 8, 8, 1, 4}, 4, ">= 1"},
+           {{128, 128, 8, 8, 8, 1, 2}, 4, "one element or 16 bytes"},
+           {{128, 128, 8, 8, 8, 1, 4}, 8, "one element or 16 bytes"},
+           {{128, 128, 8, 2, 8, 1, 4}, 4, "multiples of 16 bytes"},
+           {{100, 128, 8, 8, 8, 1, 4}, 4, "multiple of TM"},
+           {{128, 100, 8, 8, 8, 1, 4}, 4, "multiple of TN"},
+           {{128, 32, 8, 8, 8, 1, 4}, 4, "4 x 8"},
+           {{256, 256, 8, 4, 4, 1, 4}, 4, "at most 1024"},
+           {{128, 128, 12, 8, 8, 1, 4}, 4, "multiple of 8"},
+           {{48, 64, 8, 4, 4, 1, 4}, 4, "128 bytes"},
+           {{256, 64, 8, 8, 8, 1, 1}, 4, nullptr},
+           {{64, 256, 8, 8, 8, 1, 1}, 4, nullptr},
+           {{512, 64, 8, 8, 8, 1, 1}, 4, nullptr},
+           {{64, 64, 8, 4, 4, 1, 4}, 4, "whole passes"},
+           {{256, 64, 8, 16, 8, 1, 4}, 4, "whole rows"},
+           {{128, 128, 64, 8, 8, 1, 4}, 4, "48 KiB"},
+           {{128, 128, 16, 8, 8, 3, 4}, 4, "48 KiB"},
+           {{128, 128, 8, 16, 16, 1, 4}, 8, "one element or 16 bytes"},
+           {{128, 128, 8, 16, 8, 1, 2}, 8, "registers"},
+       }) {
+    const char* rule = cuda::broken_rule(c.config, c.element_bytes);
+    if (c.rule == nullptr) {
+      EXPECT_EQ(rule, nullptr) << c.config.to_string() << ": " << rule;
+    } else {
+      ASSERT_NE(rule, nullptr) << c.config.to_string() << ": " << c.rule;
+      EXPECT_NE(std::string(rule).find(c.rule), std::string::npos)
+          << c.config.to_string() << ": " << rule;
+    }
+  }
 }
 
 TEST(RegisterConfig, LegalOnes) {

@@ -65,6 +65,32 @@ class KernelTest : public testing::TestWithParam<const Kernel*> {
     kernel().id.dtype == DType::kF32 ? f(float{}) : f(double{});
   }
 
+  /// Elements that the kernel wants every run of an operand to start at a multiple of.
+  template <class T>
+  std::int64_t run_width() const {
+    return std::max<std::int64_t>(1, kernel().alignment_bytes / std::int64_t{sizeof(T)});
+  }
+
+  template <class T>
+  bool meets_alignment(const TestMatrix<T>& x) const {
+    return x.offset() % run_width<T>() == 0 && x.ld() % run_width<T>() == 0;
+  }
+
+  /// The same elements in rows that the kernel can take: its edges are tested all the same.
+  template <class T>
+  TestMatrix<T> aligned(const TestMatrix<T>& x) const {
+    const std::int64_t run = x.layout() == Layout::kRowMajor ? x.cols() : x.rows();
+    const std::int64_t vectors =
+        std::max<std::int64_t>(1, (run + run_width<T>() - 1) / run_width<T>());
+    TestMatrix<T> out(x.rows(), x.cols(), x.layout(), vectors * run_width<T>() - run, 0, x.batch());
+    for (std::int64_t b = 0; b < x.batch(); ++b) {
+      for (std::int64_t i = 0; i < x.rows(); ++i) {
+        for (std::int64_t j = 0; j < x.cols(); ++j) out.at(i, j, b) = x.at(i, j, b);
+      }
+    }
+    return out;
+  }
+
   /// c = alpha op(a) op(b) + beta c through the public API, wherever the kernel lives.
   template <class T>
   void multiply(const Case& x, TestMatrix<T>& a, TestMatrix<T>& b, TestMatrix<T>& c) const {
@@ -78,7 +104,13 @@ class KernelTest : public testing::TestWithParam<const Kernel*> {
                              c.batch_stride(), x.batch, options());
       }
     };
-    if (on_gpu()) {
+    if (on_gpu() && !(meets_alignment(a) && meets_alignment(b))) {
+      TestMatrix<T> aligned_a = aligned(a), aligned_b = aligned(b);
+      const TestMatrix<T> before_a = aligned_a, before_b = aligned_b;
+      multiply(x, aligned_a, aligned_b, c);
+      EXPECT_TRUE(same_bits(aligned_a.buffer(), before_a.buffer())) << x.text() << ": wrote A";
+      EXPECT_TRUE(same_bits(aligned_b.buffer(), before_b.buffer())) << x.text() << ": wrote B";
+    } else if (on_gpu()) {
       DeviceCopy<T> da(a), db(b), dc(c);
       call(da.view(), db.view(), dc.view());
       da.download();
@@ -396,6 +428,43 @@ TEST_P(KernelTest, C2_BlockOfALargerMatrix) {
         ASSERT_LE(error, 25 * static_cast<double>(std::numeric_limits<T>::epsilon()) * magnitude);
       }
     }
+  });
+}
+
+TEST_P(KernelTest, C2_EverySecondColumnOfC) {
+  // No view has two strides; the columns are a batch that interleaves within the rows of C.
+  with_type([&](auto zero) {
+    using T = decltype(zero);
+    TestMatrix<T> a(3, 5), b(5, 6), c(3, 12);
+    a.fill_integers(1);
+    b.fill_integers(2);
+    c.fill_integers(3);
+    const TestMatrix<T> before = c;
+    const auto columns = [](auto view) {
+      view.cols = 1;
+      return view;
+    };
+    const auto call = [&](MatrixView<const T> va, MatrixView<const T> vb, MatrixView<T> vc) {
+      gemm_strided_batched(Op::kN, Op::kN, T{2}, va, 0, columns(vb), 1, T{1}, columns(vc), 2, 6,
+                           options());
+    };
+    if (on_gpu()) {
+      DeviceCopy<T> da(a), db(b), dc(c);
+      call(da.view(), db.view(), dc.view());
+      dc.download();
+    } else {
+      call(a.view(), b.view(), c.view());
+    }
+    for (std::int64_t i = 0; i < 3; ++i) {
+      for (std::int64_t j = 0; j < 12; ++j) {
+        T expected = before.at(i, j);
+        for (std::int64_t p = 0; j % 2 == 0 && p < 5; ++p) {
+          expected += 2 * a.at(i, p) * b.at(p, j / 2);
+        }
+        ASSERT_EQ(c.at(i, j), expected) << i << ", " << j;
+      }
+    }
+    EXPECT_TRUE(c.surroundings_intact());
   });
 }
 

@@ -222,5 +222,22 @@ TEST(CallLog, OneJsonLineForEachCall) {
   EXPECT_SAYS(text, R"("kernel":"cpu.)");
 }
 
+[[noreturn]] void log_to_stderr(const char* value) {
+  setenv("TESSERA_LOG", value, 1);
+  double a[1] = {3}, c[2];
+  gemm_strided_batched(Op::kN, Op::kN, 1.0, row_major<const double>(a, 1, 1), 0,
+                       row_major<const double>(a, 1, 1), 0, 0.0, row_major(c, 1, 1), 1, 2);
+  std::fputs("end", stderr);
+  std::_Exit(c[1] == 9 ? 0 : 1);
+}
+
+TEST(CallLog, CallsAloneGoToStderrAndOtherValuesNowhere) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(log_to_stderr("calls"), testing::ExitedWithCode(0),
+              "^.\"tessera\":\"gemm\",\"dtype\":\"f64\".*\"batch\":2.*.\nend$");
+  EXPECT_EXIT(log_to_stderr("1"), testing::ExitedWithCode(0), "^end$");
+  EXPECT_EXIT(log_to_stderr(""), testing::ExitedWithCode(0), "^end$");
+}
+
 }  // namespace
 }  // namespace tessera::test

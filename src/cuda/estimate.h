@@ -24,6 +24,7 @@ struct TileCost {
   int tile_m = 1, tile_n = 1, tile_k = 1;
   int blocks_per_sm = 1;     ///< that run at once
   double peak_fraction = 1;  ///< of the multiply-add peak, with every multiprocessor full
+  double wait_us = 0.45;     ///< of a block alone, from asking for its next tiles to having them
 };
 
 /// Multiply-adds a multiprocessor starts in one cycle (CUDA Programming Guide, "Arithmetic
@@ -36,7 +37,7 @@ inline int multiply_adds_per_cycle(const DeviceInfo& device, DType dtype) {
 }
 
 inline double estimate_us(const Problem& p, const DeviceInfo& device, const TileCost& cost) {
-  constexpr double kLaunchUs = 3, kWaitUs = 0.45, kCyclesPerUs = 1800;
+  constexpr double kLaunchUs = 3, kCyclesPerUs = 1800;
   const auto ceil_div = [](std::int64_t a, std::int64_t b) {
     return static_cast<double>(a / b + (a % b != 0));
   };
@@ -47,8 +48,8 @@ inline double estimate_us(const Problem& p, const DeviceInfo& device, const Tile
   const double rate = cost.peak_fraction * kCyclesPerUs * multiply_adds_per_cycle(device, p.dtype);
   const double step_us = static_cast<double>(cost.tile_m) * cost.tile_n * cost.tile_k / rate;
   const double rounds = std::ceil(per_sm / cost.blocks_per_sm);
-  return kLaunchUs + steps * std::max(per_sm * (step_us + kWaitUs / cost.blocks_per_sm),
-                                      rounds * (step_us + kWaitUs));
+  return kLaunchUs + steps * std::max(per_sm * (step_us + cost.wait_us / cost.blocks_per_sm),
+                                      rounds * (step_us + cost.wait_us));
 }
 
 }  // namespace tessera::cuda

@@ -10,6 +10,7 @@
 // Limits: none. The bits of C depend on the inputs, k, the caches and the instruction set, not on
 // the number of threads, the position of an element in C, or the leading dimensions.
 #include <cstdint>
+#include <functional>
 
 #include "core/threads.h"
 #include "kernels/cpu/blocking.h"
@@ -256,7 +257,7 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
   const Regions regions = choose_regions(p, tile, blocks, threads);
   const std::int64_t per_matrix = regions.down * regions.across;
 
-  parallel_for(threads, per_matrix * p.batch, [&](std::int64_t task, int worker) {
+  const auto multiply_task = [&](std::int64_t task, int worker) {
     const std::int64_t matrix = task / per_matrix, region = task % per_matrix;
     const std::int64_t i = region / regions.across * regions.rows;
     const std::int64_t j = region % regions.across * regions.cols;
@@ -269,7 +270,9 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
                              blocks};
     multiply_region(product, i, std::min(i + regions.rows, p.m), j, std::min(j + regions.cols, p.n),
                     static_cast<std::byte*>(context.workspace) + worker * slot_bytes);
-  });
+  };
+  // By reference: a std::function that holds so many captures would allocate.
+  parallel_for(threads, per_matrix * p.batch, std::cref(multiply_task));
 }
 
 void multiply_f32(const Problem& p, const Operands& o, const LaunchContext& context) {
