@@ -119,6 +119,8 @@ void replay(cudaStream_t stream, Enqueue enqueue, Before before, After after) {
   ASSERT_CUDA(cudaGraphInstantiate(&executable, graph, 0));
   for (int i = 0; i < 3; ++i) {
     before();
+    // The stream does not wait for the default one, and copies from pageable memory may lag behind.
+    ASSERT_CUDA(cudaDeviceSynchronize());
     ASSERT_CUDA(cudaGraphLaunch(executable, stream));
     ASSERT_CUDA(cudaStreamSynchronize(stream));
     after();
@@ -162,6 +164,7 @@ TEST(SplitK, CallsOnTwoStreamsDoNotShareScratchMemory) {
   const Stream one, two;
   for (const std::string& kernel : cutting_kernels()) {
     Product x(Op::kN, Op::kN, 1, 0, 41), y(Op::kN, Op::kN, 1, 0, 51);
+    ASSERT_CUDA(cudaDeviceSynchronize());  // neither stream waits for the default one
     for (int i = 0; i < 20; ++i) {
       x.enqueue(kernel, x.c, one.get());
       y.enqueue(kernel, y.c, two.get());

@@ -18,8 +18,8 @@ enum class Access {
 /// A tile is kLines lines, kDepth deep; element (line, p) goes to s_tile[p * kPitch + line]. The
 /// tiles of one object follow each other along p, each from where the last one ended.
 ///
-/// Along lines a warp takes 128 bytes or more of one p. Along p, eight lanes take the 32 bytes of
-/// one sector and a warp four lines; kPitch mod 32 = 4 spreads their 32 writes over all banks.
+/// Along p, eight lanes take the 32 bytes of one sector and a warp four lines; kPitch mod 32 = 4
+/// then spreads the warp's 32 writes over all banks.
 template <Access kAccess, int kLines, int kDepth, int kPitch, int kThreads>
 class AsyncTile {
   static constexpr bool kAlongDepth = kAccess == Access::kDepth;
@@ -27,7 +27,6 @@ class AsyncTile {
 
   /// Threads side by side along lines: a divisor, so that a thread's copies differ by constants.
   static constexpr int threads_per_row() {
-    if (kAccess == Access::kLines) return 32;
     int count = kThreads / kDepth < kLines / kWidth ? kThreads / kDepth : kLines / kWidth;
     while (kLines / kWidth % count != 0) --count;
     return count;
@@ -35,9 +34,9 @@ class AsyncTile {
   static constexpr int kRowThreads = kAlongDepth ? 8 : threads_per_row();
   static constexpr int kRows = kThreads / kRowThreads;
   static constexpr int kLineStep = kAlongDepth ? kRows : kRowThreads * kWidth;
-  static constexpr int kDepthStep = kAlongDepth ? 8 : kRows < kDepth ? kRows : kDepth;
+  static constexpr int kDepthStep = kAlongDepth ? 8 : kDepth;
   static constexpr int kItems = kLines / kLineStep;
-  static constexpr int kOffsets = kAlongDepth ? kItems : kDepth / kDepthStep;
+  static constexpr int kOffsets = kAlongDepth ? kItems : 1;
   static_assert(kLines % kLineStep == 0 && kDepth % kDepthStep == 0);
 
  public:
@@ -52,8 +51,7 @@ class AsyncTile {
 #pragma unroll
     for (int i = 0; i < kOffsets; ++i) {
       // Past the last line the last one is read again: its results are never stored.
-      offset_[i] = kAlongDepth ? min(line + i * kLineStep, last) * x.line_step
-                               : i * kDepthStep * x.depth_step;
+      offset_[i] = kAlongDepth ? min(line + i * kLineStep, last) * x.line_step : 0;
     }
   }
 
@@ -74,15 +72,14 @@ class AsyncTile {
   __device__ __forceinline__ void copy_where(float* s_tile, Present present) {
     if (!kAlongDepth && kRows > kDepth && p_ >= kDepth) return;  // more threads than copies
 #pragma unroll
-    for (int p = 0; p < kDepth; p += kDepthStep) {
-      float* s_to = s_tile + to_ + p * kPitch;
+    for (int i = 0; i < kItems; ++i) {
 #pragma unroll
-      for (int i = 0; i < kItems; ++i) {
+      for (int p = 0; p < kDepth; p += kDepthStep) {
+        float* s_to = s_tile + to_ + p * kPitch + i * kLineStep;
         if constexpr (kAlongDepth) {
-          ptx::cp_async<4>(s_to + i * kLineStep, g_next_ + offset_[i] + p, present(p));
+          ptx::cp_async<4>(s_to, g_next_ + offset_[i] + p, present(p));
         } else {
-          ptx::cp_async<4 * kWidth>(s_to + i * kLineStep,
-                                    g_next_ + offset_[p / kDepthStep] + i * kLineStep,
+          ptx::cp_async<4 * kWidth>(s_to, g_next_ + i * kLineStep,
                                     i * kLineStep < (present(p) ? lines_ : 0));
         }
       }
@@ -90,7 +87,7 @@ class AsyncTile {
   }
 
   const float* g_next_;
-  std::int64_t offset_[kOffsets];  // from g_next_: of a line when along p, else of a p
+  std::int64_t offset_[kOffsets];  // along p: from g_next_ to this thread's lines
   int p_, to_;
   int lines_;  // that exist from this thread's first on
   std::int64_t step_;

@@ -64,11 +64,12 @@ class TileTimes {
            (rate_ * warps);
   }
 
-  /// `resident` blocks from their first copy to their last store.
+  /// `resident` blocks from their first copy to their last store; while one stores, others
+  /// multiply.
   double tiles_us(int resident, std::int64_t steps) const {
     constexpr double kStartUs = 1, kStoreBytesPerUs = 32e3;
     return static_cast<double>(steps) * step_us(resident) + kStartUs +
-           resident * kernel_.tile_bytes() / kStoreBytesPerUs;
+           kernel_.tile_bytes() / kStoreBytesPerUs;
   }
 
   const TileKernel& kernel_;
