@@ -39,9 +39,13 @@ struct GemmOptions {
 /// calling thread keeps the workspace of its largest call (under 64 MiB up to 256 threads) until it
 /// ends; a Plan takes the caller's instead.
 /// CUDA: enqueues on options.stream, on the device that owns C, and returns; the caller's current
-/// device is left as it was. Nothing is allocated and no kernel synchronises, so it can be captured
-/// into a graph. A and B must be readable by that device: its own memory, managed, or a peer's
-/// with access enabled.
+/// device is left as it was. Nothing synchronises, so it can be captured into a graph. A kernel
+/// that needs scratch memory gets it in the order of the stream, from a memory pool that the
+/// library keeps for the device (cudaMallocFromPoolAsync; in a captured stream the memory belongs
+/// to the graph): the first calls grow the pool, later ones reuse it. A Plan leaves the memory to
+/// the caller.
+/// A and B must be readable by that device: its own memory, managed, or a peer's with access
+/// enabled.
 ///
 /// Throws Error: kInvalidArgument for a broken shape, ld or alias rule (C untouched), kUnsupported
 /// when no kernel (or not the one named) can do it, kNoDevice, kOutOfMemory, kDeviceFailure.

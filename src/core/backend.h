@@ -37,6 +37,11 @@ void scale(const Problem& problem, double beta, void* c, void* stream);
 /// Memory of the current device; throws Error(kOutOfMemory) saying how much was asked and is free.
 void* allocate(std::size_t bytes);
 void release(void* p) noexcept;
+/// Memory of the current device that is there for the work enqueued on `stream` between the two
+/// calls. Comes from a pool of the library's own, which keeps what it was given; in a stream that
+/// is being captured both calls become nodes of the graph, and the memory is the graph's.
+void* allocate_on(void* stream, std::size_t bytes);
+void release_on(void* stream, void* p) noexcept;
 /// Page-locked host memory.
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* p) noexcept;

@@ -43,6 +43,22 @@ Scratch& thread_scratch() {
   return scratch;
 }
 
+/// Scratch memory on a device, for what is enqueued on a stream while this object lives.
+class DeviceWorkspace {
+ public:
+  DeviceWorkspace(int device, void* stream, std::size_t bytes)
+      : guard_(device), stream_(stream), data_(cuda::allocate_on(stream, bytes)) {}
+  ~DeviceWorkspace() { cuda::release_on(stream_, data_); }
+  DeviceWorkspace(const DeviceWorkspace&) = delete;
+  DeviceWorkspace& operator=(const DeviceWorkspace&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  cuda::DeviceGuard guard_;
+  void* stream_;
+  void* data_;
+};
+
 template <class T>
 OperandDesc describe(MatrixView<T> view, std::int64_t batch_stride) {
   return {view.rows,   view.cols,    view.ld,
@@ -76,18 +92,18 @@ void run(Op op_a, Op op_b, T alpha, MatrixView<const T> a, std::int64_t stride_a
   }
 
   const Plan plan(desc, options);
-  Scratch last;  // for a thread that is being taken down
-  void* workspace = nullptr;
-  if (plan.workspace_bytes() > 0) {
-    if (c.space == Space::kCuda) {
-      throw Error(ErrorCode::kUnsupported,
-                  fmt::format("gemm: kernel {} needs {} bytes of workspace: run it through a Plan",
-                              plan.kernel(), plan.workspace_bytes()));
-    }
-    Scratch& scratch = t_scratch_gone ? last : thread_scratch();
-    workspace = scratch.at_least(plan.workspace_bytes());
+  const std::size_t bytes = plan.workspace_bytes();
+  const auto run_with = [&](void* workspace) {
+    plan.run(alpha, a.data, b.data, beta, c.data, workspace, bytes, options.stream);
+  };
+  if (bytes == 0) {
+    run_with(nullptr);
+  } else if (c.space == Space::kCuda) {
+    run_with(DeviceWorkspace(desc.device, options.stream, bytes).data());
+  } else {
+    Scratch last;  // for a thread that is being taken down
+    run_with((t_scratch_gone ? last : thread_scratch()).at_least(bytes));
   }
-  plan.run(alpha, a.data, b.data, beta, c.data, workspace, plan.workspace_bytes(), options.stream);
 }
 
 }  // namespace

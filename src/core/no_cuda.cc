@@ -24,6 +24,8 @@ DeviceGuard::~DeviceGuard() = default;
 void scale(const Problem&, double, void*, void*) { refuse(); }
 void* allocate(std::size_t) { refuse(); }
 void release(void*) noexcept {}
+void* allocate_on(void*, std::size_t) { refuse(); }
+void release_on(void*, void*) noexcept {}
 void* allocate_pinned(std::size_t) { refuse(); }
 void release_pinned(void*) noexcept {}
 std::size_t free_bytes() { refuse(); }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <map>
+#include <mutex>
 
 #include "cuda/check.h"
 #include "tessera/error.h"
@@ -140,9 +142,10 @@ DeviceGuard::~DeviceGuard() {
   if (previous_ >= 0) cudaSetDevice(previous_);
 }
 
-void* allocate(std::size_t bytes) {
-  void* p = nullptr;
-  const cudaError_t error = cudaMalloc(&p, bytes);
+namespace {
+
+/// Throws unless `error` is success, saying how much was asked for when there was not enough.
+void check_allocation(cudaError_t error, std::size_t bytes, const char* call) {
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw Error(ErrorCode::kOutOfMemory,
@@ -150,9 +153,50 @@ void* allocate(std::size_t bytes) {
                     " bytes asked of cuda:" + std::to_string(current_device()) + ", which has " +
                     std::to_string(free_bytes()) + " free");
   }
-  check(error, "cudaMalloc");
+  check(error, call);
+}
+
+cudaMemPool_t create_pool(int device) {
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = device;
+  cudaMemPool_t pool = nullptr;
+  TESSERA_CUDA_CHECK(cudaMemPoolCreate(&pool, &properties));
+  // By default a pool returns what is free at every synchronisation, and the next call pays again.
+  std::uint64_t keep_all = UINT64_MAX;
+  TESSERA_CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
+  return pool;
+}
+
+/// The current device's pool, created when first asked for and never destroyed: work that uses it
+/// may still run when the process ends.
+cudaMemPool_t scratch_pool() {
+  static std::mutex mutex;
+  static std::map<int, cudaMemPool_t> pools;
+  const int device = current_device();
+  const std::lock_guard lock(mutex);
+  const auto found = pools.find(device);
+  if (found != pools.end()) return found->second;
+  return pools[device] = create_pool(device);
+}
+
+}  // namespace
+
+void* allocate(std::size_t bytes) {
+  void* p = nullptr;
+  check_allocation(cudaMalloc(&p, bytes), bytes, "cudaMalloc");
   return p;
 }
+
+void* allocate_on(void* stream, std::size_t bytes) {
+  void* p = nullptr;
+  check_allocation(cudaMallocFromPoolAsync(&p, bytes, scratch_pool(), as_stream(stream)), bytes,
+                   "cudaMallocFromPoolAsync");
+  return p;
+}
+
+void release_on(void* stream, void* p) noexcept { cudaFreeAsync(p, as_stream(stream)); }
 
 void release(void* p) noexcept { cudaFree(p); }
 

@@ -10,15 +10,28 @@
 
 namespace tessera::cuda {
 
-/// kernel<<<grid, block, 0, stream>>>(args...), checked. The error is this launch's own: what an
-/// earlier call of the caller left behind is neither read nor cleared.
+/// kernel<<<grid, block, shared_bytes, stream>>>(args...), checked. The error is this launch's own:
+/// what an earlier call of the caller left behind is neither read nor cleared.
 template <class... Params, class... Args>
-void launch(void (*kernel)(Params...), dim3 grid, dim3 block, void* stream, Args&&... args) {
+void launch_with_shared(void (*kernel)(Params...), dim3 grid, dim3 block, int shared_bytes,
+                        void* stream, Args&&... args) {
+  constexpr int kWithoutAsking = 48 * 1024;
+  if (shared_bytes > kWithoutAsking) {
+    TESSERA_CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                            cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            shared_bytes));
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = block;
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
   config.stream = static_cast<cudaStream_t>(stream);
   TESSERA_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<Args>(args)...));
+}
+
+template <class... Params, class... Args>
+void launch(void (*kernel)(Params...), dim3 grid, dim3 block, void* stream, Args&&... args) {
+  launch_with_shared(kernel, grid, block, 0, stream, std::forward<Args>(args)...);
 }
 
 template <class T>
