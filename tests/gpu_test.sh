@@ -40,6 +40,7 @@ cat "$out/bench.log" "$out/bench_odd.log"
 
 part kernel_test "$bin/kernel_test" --needs-gpu '--gtest_filter=Cuda/*'
 part cuda_backend_test "$bin/cuda_backend_test" --needs-gpu
+part cuda_split_k_test "$bin/cuda_split_k_test" --needs-gpu
 part panel_gpu_test "$bin/panel_gpu_test" --needs-gpu
 if [ -n "${TESSERA_MODEL:-}" ]; then
   part model python3 "$here/model_test.py" "$bin/tessera" "$TESSERA_MODEL" cuda
