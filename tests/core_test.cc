@@ -94,13 +94,11 @@ TEST(Arguments, C4_SizeOneDimensionsMayHaveAnyLeadingDimension) {
     EXPECT_EQ(c[0], 32.0f);
   }
   // A broadcast column (stride 0) is not a leading dimension.
-  EXPECT_SAYS(
-      error_of(ErrorCode::kInvalidArgument,
-               [&] {
-                 float out[9];
-                 multiply({a, 3, 1, 1}, {b, 1, 3, 0, Layout::kColMajor}, row_major(out, 3, 3));
-               }),
-      "ldb = 0");
+  const auto broadcast = [&] {
+    float out[9];
+    multiply({a, 3, 1, 1}, {b, 1, 3, 0, Layout::kColMajor}, row_major(out, 3, 3));
+  };
+  EXPECT_SAYS(error_of(ErrorCode::kInvalidArgument, broadcast), "ldb = 0");
 }
 
 TEST(Arguments, PromisesNoKernelKeepsAreRefused) {

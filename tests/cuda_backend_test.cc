@@ -245,7 +245,10 @@ TEST(CudaDeviceGuard, RestoresTheCallersDevice) {
 
 TEST(CudaDeviceGuard, OnTheCurrentDeviceChangesNothing) {
   const int device = cuda::current_device();
-  { const cuda::DeviceGuard guard(device); }
+  {
+    const cuda::DeviceGuard guard(device);
+    EXPECT_EQ(cuda::current_device(), device);
+  }
   EXPECT_EQ(cuda::current_device(), device);
   error_of(ErrorCode::kNoDevice, [] { const cuda::DeviceGuard guard(9999); });
   EXPECT_EQ(cuda::current_device(), device);

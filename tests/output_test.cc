@@ -27,7 +27,7 @@ void write_six(OutputMatrix& out) { out.write_block(0, 0, 2, 3, kSix.data(), 3);
 const Values kSixValues(kSix.begin(), kSix.end());
 
 mode_t mode_of(const std::string& path) {
-  struct stat info {};
+  struct stat info = {};
   EXPECT_EQ(::lstat(path.c_str(), &info), 0);
   return info.st_mode & 07777;
 }
