@@ -12,6 +12,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cpu/simd_targets.h"
@@ -91,11 +92,11 @@ std::string describe(const Shape& s) {
          (s.at_end ? " at end" : " at begin");
 }
 
-const Kernel& find_kernel(const std::string& stem, DType dtype) {
+const Kernel& find_kernel(std::string_view stem, DType dtype) {
   for (const Kernel& kernel : registry().kernels()) {
     if (kernel.stem == stem && kernel.id.dtype == dtype) return kernel;
   }
-  throw std::runtime_error("no kernel " + stem);
+  throw std::runtime_error("no kernel " + std::string(stem));
 }
 
 /// A device whose caches are so small that small products already need many blocks.

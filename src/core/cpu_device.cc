@@ -27,6 +27,13 @@ std::int64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type) {
   return cache == nullptr ? 0 : static_cast<std::int64_t>(cache->attr->cache.size);
 }
 
+/// Where the kernel's description is missing (a chroot without /sys), hwloc's Linux part would only
+/// print that on stderr. Without it, its CPUID part still finds the caches.
+void avoid_complaint(hwloc_topology_t topology) {
+  if (access("/sys/devices/system/cpu/cpu0/topology", R_OK | X_OK) == 0) return;
+  hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "linux");
+}
+
 DeviceInfo inspect() {
   DeviceInfo info;
   info.space = Space::kHost;
@@ -36,6 +43,7 @@ DeviceInfo inspect() {
   info.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) == 0) {
+    avoid_complaint(topology);
     if (hwloc_topology_load(topology) == 0) {
       info.l1_bytes = cache_bytes(topology, HWLOC_OBJ_L1CACHE);
       info.l2_bytes = cache_bytes(topology, HWLOC_OBJ_L2CACHE);

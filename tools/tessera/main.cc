@@ -4,7 +4,7 @@
 #include "exit_code.h"
 
 int main(int argc, char** argv) {
-  // Where /sys is missing (a bare chroot), hwloc would print a warning between our lines.
+  // What hwloc has to say about odd firmware would stand between our lines.
   setenv("HWLOC_HIDE_ERRORS", "2", 0);
   return tessera::cli::run_command_line(argc, argv);
 }
