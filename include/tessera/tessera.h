@@ -13,11 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* In C++ a value outside an enumeration without a base type must not even be read; with one it can
+ * be refused by name. The size is that of int in both languages. */
 #ifdef __cplusplus
+#define TESSERA_ENUM_BASE : int
 extern "C" {
+#else
+#define TESSERA_ENUM_BASE
 #endif
 
-typedef enum tessera_status {
+typedef enum tessera_status TESSERA_ENUM_BASE {
   TESSERA_OK = 0,
   TESSERA_INVALID_ARGUMENT = 1, /* an argument breaks a rule; outputs are untouched */
   TESSERA_UNSUPPORTED = 2,      /* no kernel, or not the named one, can do it */
@@ -28,14 +33,17 @@ typedef enum tessera_status {
   TESSERA_CANCELLED = 7       /* a progress callback asked to stop */
 } tessera_status;
 
-typedef enum tessera_layout { TESSERA_ROW_MAJOR = 101, TESSERA_COL_MAJOR = 102 } tessera_layout;
-typedef enum tessera_op { TESSERA_OP_N = 111, TESSERA_OP_T = 112 } tessera_op;
-typedef enum tessera_dtype { TESSERA_F32 = 0, TESSERA_F64 = 1 } tessera_dtype;
-typedef enum tessera_space { TESSERA_HOST = 0, TESSERA_CUDA = 1 } tessera_space;
+typedef enum tessera_layout TESSERA_ENUM_BASE {
+  TESSERA_ROW_MAJOR = 101,
+  TESSERA_COL_MAJOR = 102
+} tessera_layout;
+typedef enum tessera_op TESSERA_ENUM_BASE { TESSERA_OP_N = 111, TESSERA_OP_T = 112 } tessera_op;
+typedef enum tessera_dtype TESSERA_ENUM_BASE { TESSERA_F32 = 0, TESSERA_F64 = 1 } tessera_dtype;
+typedef enum tessera_space TESSERA_ENUM_BASE { TESSERA_HOST = 0, TESSERA_CUDA = 1 } tessera_space;
 
 /* Arithmetic. NATIVE is the operands' own; the reduced kinds are refused until a kernel has them.
  */
-typedef enum tessera_precision {
+typedef enum tessera_precision TESSERA_ENUM_BASE {
   TESSERA_PRECISION_NATIVE = 0,
   TESSERA_PRECISION_FP32 = 1,
   TESSERA_PRECISION_FP64 = 2,
@@ -46,7 +54,7 @@ typedef enum tessera_precision {
 } tessera_precision;
 
 /* What stays bit-identical; see tessera/precision.h for the conditions of each. */
-typedef enum tessera_determinism {
+typedef enum tessera_determinism TESSERA_ENUM_BASE {
   TESSERA_RUN_TO_RUN = 0,
   TESSERA_BATCH_INVARIANT = 1
 } tessera_determinism;
@@ -133,7 +141,7 @@ tessera_status tessera_plan_run(const tessera_plan* plan, double alpha, const vo
                                 const void* b, double beta, void* c, void* workspace,
                                 size_t workspace_bytes, void* stream);
 
-typedef enum tessera_verify_method {
+typedef enum tessera_verify_method TESSERA_ENUM_BASE {
   TESSERA_VERIFY_FREIVALDS = 0, /* random signs, O(mn + mk + kn); misses with 2^-20 at most */
   TESSERA_VERIFY_FULL = 1       /* every element, O(mnk) */
 } tessera_verify_method;
