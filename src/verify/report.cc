@@ -20,7 +20,8 @@ std::string VerifyReport::to_string() const {
                        how, worst_ratio, detectable_error);
   }
   return fmt::format(
-      "verified ({}): worst residual {:.2g} of threshold; errors above {:.2e} are caught with "
+      "verified ({}): largest residual {:.2g} of its threshold; errors above {:.2e} are caught "
+      "with "
       "probability 1 - 2^-{}",
       how, worst_ratio, detectable_error, rounds);
 }

@@ -108,7 +108,7 @@ DeviceChoice automatic(const std::string& kernel, DType compute) {
   const std::string named = fmt::format("kernel {} was named", kernel);
   if (backend == "cpu") return {Space::kHost, 0, named};
   if (backend == "cuda") return named_cuda(0, named);
-  if (cuda_devices().empty()) return {Space::kHost, 0, cuda_unavailable_reason()};
+  if (cuda_devices().empty()) return {Space::kHost, 0, "no GPU: " + cuda_unavailable_reason()};
   if (!has_cuda_kernel(compute)) {
     return {Space::kHost, 0, fmt::format("no CUDA kernel computes {}", to_string(compute))};
   }
@@ -125,9 +125,9 @@ DeviceChoice choose_device(const std::string& device, const std::string& kernel,
   const DeviceRequest request = parse_device(device);
   switch (request.kind) {
     case DeviceRequest::Kind::kCpu:
-      return {Space::kHost, 0, "asked for"};
+      return {Space::kHost, 0, "device as asked"};
     case DeviceRequest::Kind::kCuda:
-      return named_cuda(request.index, "asked for");
+      return named_cuda(request.index, "device as asked");
     case DeviceRequest::Kind::kAuto:
       break;
   }

@@ -32,10 +32,10 @@ std::string kernel_text(const MulOutcome& outcome) {
 std::string device_text(const MulOutcome& outcome) {
   const DeviceInfo& info = outcome.device.info();
   if (outcome.device.space == Space::kHost) {
-    return fmt::format("cpu: {}, {}, {} thread{} ({})", info.name, info.simd, outcome.threads,
+    return fmt::format("cpu: {}, {}, {} thread{}; {}", info.name, info.simd, outcome.threads,
                        outcome.threads == 1 ? "" : "s", outcome.device.reason);
   }
-  return fmt::format("cuda:{}: {}, compute capability {}.{} ({})", info.index, info.name,
+  return fmt::format("cuda:{}: {}, compute capability {}.{}; {}", info.index, info.name,
                      info.compute_major, info.compute_minor, outcome.device.reason);
 }
 
