@@ -25,10 +25,18 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 }
 }  // namespace
 
-// Every allocation by new in this program, the library's too. The other forms call these two.
+// Every allocation by new in this program, the library's too. The array forms call these; so does
+// the one without exceptions, but a sanitizer's would not, and its memory would meet our delete.
 void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
