@@ -8,7 +8,6 @@
 #include <fstream>
 #include <limits>
 
-#include "bench.h"
 #include "mul.h"
 
 namespace tessera::cli {
@@ -123,39 +122,6 @@ TEST_F(MulSeam, TheCheckSeesInputsAsRounded) {
   const double exact = 0.1 + static_cast<double>(kK + 1) / 7;
   EXPECT_EQ(seen, static_cast<double>(static_cast<float>(exact)));
   EXPECT_NE(seen, exact);
-}
-
-/// Kernels of a benchmark, made of one flag each.
-BenchProduct fake(bool right_before, bool right_after, bool throws = false) {
-  const auto judged = std::make_shared<int>(0);
-  BenchProduct product;
-  product.requested = product.kernel = "cpu.fake.f32";
-  product.run = [throws] {
-    if (throws) throw Error(ErrorCode::kDeviceFailure, "launch failed");
-  };
-  product.time_s = [](int products) { return 1e-3 * products; };
-  product.poison = [] {};
-  product.fault = [=]() -> std::string {
-    return ((*judged)++ == 0 ? right_before : right_after) ? "" : "row 0 is wrong";
-  };
-  return product;
-}
-
-TEST(BenchSeam, OnlyAProvedRunHasASpeed) {
-  std::vector<BenchProduct> products = {fake(true, true), fake(false, true), fake(true, false),
-                                        fake(true, true, true)};
-  std::vector<BenchRow> rows(products.size());
-  measure(products, 0.0, rows);
-  EXPECT_EQ(rows[0].disposition, Disposition::kPassed);
-  EXPECT_GE(rows[0].seconds.size(), 5U);
-  EXPECT_DOUBLE_EQ(rows[0].median_s(), 1e-3);
-  const Disposition expected[] = {Disposition::kPassed, Disposition::kIncorrect,
-                                  Disposition::kIncorrect, Disposition::kFailed};
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    EXPECT_EQ(rows[i].disposition, expected[i]) << i;
-    EXPECT_TRUE(rows[i].seconds.empty()) << i;
-    EXPECT_NE(rows[i].detail, "") << i;
-  }
 }
 
 TEST(Args, Sizes) {

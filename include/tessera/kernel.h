@@ -97,6 +97,7 @@ struct Kernel {
   std::string name;     ///< id.to_string(), filled in by Registry::add
   std::string stem;     ///< source file without suffix, e.g. "k02_tiled"
   std::string summary;  ///< one line: the idea
+  std::string why;      ///< one line: what it does about what held the rung before; may be empty
   std::string arch;     ///< what it needs, e.g. "any CPU", "sm_50 or newer"
   std::string limits;   ///< what it cannot take; "none" when it takes every problem
   /// Elements of C and of k that one unit of work covers: where its edges are, for test shapes.
@@ -111,6 +112,9 @@ struct Kernel {
   std::function<double(const Problem&, const DeviceInfo&)> estimate_us;
   /// Runs it. CPU: C is complete on return. CUDA: enqueued on the stream.
   std::function<void(const Problem&, const Operands&, const LaunchContext&)> launch;
+
+  /// Whether `request` is its id, its first two or three parts, or its stem.
+  bool answers_to(const std::string& request) const;
 };
 
 /// One kernel considered for a problem.

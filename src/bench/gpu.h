@@ -60,5 +60,8 @@ Versions versions();
 
 /// Sets bytes on the stream.
 void fill(void* p, std::uint8_t value, std::size_t bytes, void* stream);
+/// A number that every change of a byte changes, in all likelihood; waits for the stream. p is a
+/// multiple of 16 bytes, as `bytes` is.
+std::uint64_t fingerprint(const void* p, std::size_t bytes, void* stream);
 
 }  // namespace tessera::bench::gpu

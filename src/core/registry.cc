@@ -47,6 +47,12 @@ std::optional<KernelId> KernelId::parse(std::string_view text) {
   return std::nullopt;
 }
 
+bool Kernel::answers_to(const std::string& request) const {
+  const std::string family_name = id.backend + "." + id.family;
+  return request == name || request == stem || request == family_name ||
+         request == family_name + "." + std::string(to_string(id.dtype));
+}
+
 void Registry::add(Kernel kernel) {
   kernel.name = kernel.id.to_string();
   for (const Kernel& other : kernels_) {
@@ -58,14 +64,6 @@ void Registry::add(Kernel kernel) {
 }
 
 namespace {
-
-/// Does a kernel answer to this name? An id, backend.family, backend.family.dtype, or a stem.
-bool answers_to(const Kernel& kernel, const std::string& request) {
-  return request == kernel.name || request == kernel.stem ||
-         request == kernel.id.backend + "." + kernel.id.family ||
-         request == fmt::format("{}.{}.{}", kernel.id.backend, kernel.id.family,
-                                to_string(kernel.id.dtype));
-}
 
 /// Rules that hold for every kernel, then the kernel's own.
 std::optional<Rejection> reject(const Kernel& kernel, const Problem& problem,
@@ -108,7 +106,7 @@ const Kernel& Registry::choose(const Problem& problem, const DeviceInfo& device,
   std::string last_rule;
   for (const Kernel& kernel : kernels_) {
     if (request != "auto") {
-      if (!answers_to(kernel, request)) continue;
+      if (!kernel.answers_to(request)) continue;
       known = true;
     }
     if (const auto rejection = reject(kernel, problem, device)) {

@@ -144,13 +144,16 @@ double measure_fma_gflops(DType dtype, int threads) {
 }
 
 double measure_read_gbps(int threads) {
-  threads = std::max(threads, 1);
   // Four times the last cache where that fits in the bound, so that little of it survives a run.
   const DeviceInfo& cpu = cpu_device();
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
   const std::int64_t wanted = 4 * std::max(cpu.l3_bytes, cpu.l2_bytes * cpu.cores);
-  const std::int64_t bytes = std::clamp(wanted, std::int64_t{64} << 20, kMost);
-  const std::int64_t share = bytes / 4 / threads / 64 * 64;
+  return measure_read_gbps(threads, std::clamp(wanted, std::int64_t{64} << 20, kMost));
+}
+
+double measure_read_gbps(int threads, std::int64_t bytes) {
+  threads = std::max(threads, 1);
+  const std::int64_t share = std::max<std::int64_t>(bytes / 4 / threads / 64 * 64, 64);
   struct Free {
     void operator()(float* p) const { ::operator delete[](p, std::align_val_t{64}); }
   };
@@ -162,10 +165,16 @@ double measure_read_gbps(int threads) {
   parallel_for(threads, threads, [&](std::int64_t task, int) {
     std::fill_n(buffer.get() + task * share, share, 1.0F);
   });
+  // Often enough that waking the threads does not count.
+  constexpr std::int64_t kLeastBytes = std::int64_t{256} << 20;
+  const std::int64_t passes = std::max<std::int64_t>(1, kLeastBytes / (share * threads * 4));
   const double seconds = best_seconds(3, threads, [&](std::int64_t task) {
-    sinks[static_cast<std::size_t>(task)].value = read(buffer.get() + task * share, share);
+    double& sum = sinks[static_cast<std::size_t>(task)].value;
+    for (std::int64_t pass = 0; pass < passes; ++pass) {
+      sum += read(buffer.get() + task * share, share);
+    }
   });
-  return static_cast<double>(share * threads) * 4 / seconds * 1e-9;
+  return static_cast<double>(share * threads * passes) * 4 / seconds * 1e-9;
 }
 
 }  // namespace tessera

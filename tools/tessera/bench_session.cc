@@ -1,0 +1,221 @@
+#include "bench_session.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "core/threads.h"
+#include "quantities.h"
+#include "tessera/error.h"
+
+namespace tessera::cli {
+namespace {
+
+using bench::CacheState;
+using bench::ClockSample;
+using bench::DataKind;
+using bench::Disposition;
+using bench::Row;
+
+DataKind parse_data(const std::string& text) {
+  return text == "zeros"      ? DataKind::kZeros
+         : text == "integers" ? DataKind::kIntegers
+                              : DataKind::kNormal;
+}
+
+Json device_json(const DeviceInfo& d, int threads) {
+  if (d.space == Space::kHost) {
+    return {{"kind", "cpu"},          {"name", d.name},         {"index", 0},
+            {"simd", d.simd},         {"threads", threads},     {"cores", d.cores},
+            {"l1_bytes", d.l1_bytes}, {"l2_bytes", d.l2_bytes}, {"l3_bytes", d.l3_bytes}};
+  }
+  const bench::gpu::Versions versions = bench::gpu::versions();
+  return {{"kind", "cuda"},
+          {"name", d.name},
+          {"index", d.index},
+          {"compute_capability", fmt::format("{}.{}", d.compute_major, d.compute_minor)},
+          {"sm_count", d.sm_count},
+          {"memory_bytes", d.memory_bytes},
+          {"l2_bytes", d.l2_cache_bytes},
+          {"shared_bytes_per_block", d.shared_bytes_per_block},
+          {"driver", versions.driver},
+          {"cuda_driver", versions.cuda_driver},
+          {"cuda_runtime", versions.cuda_runtime}};
+}
+
+bool needs_absent_gpu(const std::string& request) {
+  if (!cuda_devices().empty()) return false;
+  const auto& kernels = registry().kernels();
+  const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                  [&](const Kernel& k) { return k.answers_to(request); });
+  return found != kernels.end() && found->id.backend == "cuda";
+}
+
+/// A CUDA build is not needed to know that a name means a CUDA kernel.
+bool is_cuda_name(const std::string& request) {
+  return request.rfind("cuda.", 0) == 0 ||
+         (request.size() > 1 && request[0] == 'k' && request[1] >= '0' && request[1] <= '9');
+}
+
+/// Notes clocks that moved while a case ran.
+void remark_on_clocks(const std::vector<ClockSample>& seen, std::vector<Row>& rows) {
+  int lowest = 0, highest = 0;
+  std::vector<std::string> reasons;
+  for (const ClockSample& s : seen) {
+    if (s.sm_mhz == 0) continue;
+    lowest = lowest == 0 ? s.sm_mhz : std::min(lowest, s.sm_mhz);
+    highest = std::max(highest, s.sm_mhz);
+    for (const std::string& reason : s.throttled) {
+      if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) {
+        reasons.push_back(reason);
+      }
+    }
+  }
+  constexpr double kDrop = 0.97;
+  for (Row& row : rows) {
+    if (row.disposition != Disposition::kPassed) continue;
+    if (lowest < kDrop * highest) {
+      row.remarks.push_back(fmt::format("the clock moved from {} to {} MHz", highest, lowest));
+    }
+    if (!reasons.empty()) {
+      row.remarks.push_back(fmt::format("throttled: {}", fmt::join(reasons, ", ")));
+    }
+  }
+}
+
+}  // namespace
+
+BenchSession::BenchSession(const std::string& verb, const SessionOptions& options) {
+  choose_kernels(options);
+  device_ = choose_device(options.device, field_.kernels.front(), DType::kF32);
+  field_.space = device_.space;
+  field_.device = device_.index;
+  field_.settings.threads = resolve_threads(options.threads);
+  field_.settings.data = parse_data(options.data);
+  field_.timing.seconds = options.seconds;
+  // An event is worth about half a microsecond, and a graph's start a few.
+  field_.timing.shortest_sample_s = device_.space == Space::kCuda ? 10e-3 : 2e-3;
+  const auto every = std::find(field_.kernels.begin(), field_.kernels.end(), "all");
+  if (every != field_.kernels.end()) {
+    const std::vector<std::string> ids = bench::every_kernel(field_.space, DType::kF32);
+    field_.kernels.insert(field_.kernels.erase(every), ids.begin(), ids.end());
+  }
+  open_the_peers(options);
+  watch_clocks();
+  Json& head = report_.head;
+  head["schema"] = "tessera-bench-2";
+  head["kind"] = verb;
+  head["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  head["device"] = device_json(device_.info(), field_.settings.threads);
+  head["provenance"] = provenance();
+  head["conditions"] = {{"data", bench::describe(field_.settings.data)},
+                        {"seed", field_.settings.seed},
+                        {"seconds", options.seconds},
+                        {"order", "interleaved"}};
+  report_.roofs = measure_roofs();
+}
+
+void BenchSession::choose_kernels(const SessionOptions& options) {
+  for (const std::string& request : options.kernels) {
+    if (needs_absent_gpu(request)) {
+      leave_out(fmt::format("{}: needs a GPU: {}", request, cuda_unavailable_reason()), kCannotRun);
+    } else if (request == "all" || bench::is_known_kernel(request)) {
+      field_.kernels.push_back(request);
+    } else if (cuda_devices().empty() && is_cuda_name(request)) {
+      leave_out(fmt::format("{}: no such kernel in this build, and no GPU: {}", request,
+                            cuda_unavailable_reason()),
+                kCannotRun);
+    } else {
+      leave_out(fmt::format("{}: no kernel of this build has that name (tessera kernels)", request),
+                kUsage);
+    }
+  }
+  if (!field_.kernels.empty()) return;
+  const bench::LeftOut& first = report_.left_out.front();
+  throw Error(first.exit_code == kUsage ? ErrorCode::kInvalidArgument : ErrorCode::kNoDevice,
+              "kernel " + first.what);
+}
+
+void BenchSession::open_the_peers(const SessionOptions& options) {
+  std::vector<std::string> names = options.peers;
+  if (std::find(names.begin(), names.end(), "none") != names.end()) return;
+  const bool all = std::find(names.begin(), names.end(), "all") != names.end();
+  if (all) names.clear();
+  const bench::Peers peers = bench::open_peers(field_.space, names, field_.settings.threads);
+  field_.peers = peers.found;
+  for (const auto& peer : peers.found) report_.peers.push_back(peer->info());
+  report_.absent_peers = peers.absent;
+  if (all) return;
+  for (const std::string& absent : peers.absent) leave_out("peer " + absent, kCannotRun);
+}
+
+void BenchSession::watch_clocks() {
+  if (field_.space != Space::kCuda) return;
+  clocks_ = std::make_unique<bench::ClockWatch>(field_.device);
+  report_.has_clocks = true;
+  report_.clocks.unavailable = clocks_->unavailable();
+}
+
+bench::Roofs BenchSession::measure_roofs() const {
+  return field_.space == Space::kCuda ? bench::measure_cuda_roofs(device_.info())
+                                      : bench::measure_cpu_roofs(field_.settings.threads);
+}
+
+std::vector<Row> BenchSession::run(const bench::Case& c, CacheState cache) {
+  bench::Field field = field_;
+  std::vector<ClockSample> seen;
+  if (clocks_ && clocks_->unavailable().empty()) {
+    field.timing.between_samples = [&] {
+      seen.push_back(clocks_->sample());
+      report_.clocks.add(seen.back());
+    };
+  }
+  std::vector<Row> rows = bench::run_case(c, cache, field);
+  // The first sample comes before the clock has risen.
+  if (!seen.empty()) seen.erase(seen.begin());
+  remark_on_clocks(seen, rows);
+  report_.rows.insert(report_.rows.end(), rows.begin(), rows.end());
+  return rows;
+}
+
+void BenchSession::leave_out(const std::string& what, int exit_code) {
+  report_.left_out.push_back({what, exit_code});
+}
+
+void BenchSession::finish() {
+  report_.roofs = bench::best_of(report_.roofs, measure_roofs());
+  for (Row& row : report_.rows) bench::judge(row, report_.roofs);
+  for (const Row& row : report_.rows) {
+    if (row.disposition != Disposition::kNotSupported) continue;
+    const bool ran_elsewhere =
+        std::any_of(report_.rows.begin(), report_.rows.end(), [&](const Row& other) {
+          return other.requested == row.requested && other.disposition == Disposition::kPassed;
+        });
+    leave_out(fmt::format("{} on {}: {}", row.requested, case_text(row.what), row.detail),
+              ran_elsewhere || row.is_peer ? kOk : kCannotRun);
+  }
+}
+
+void BenchSession::judge() const {
+  const auto wrong = std::count_if(report_.rows.begin(), report_.rows.end(), [](const Row& row) {
+    return row.disposition != Disposition::kPassed && row.disposition != Disposition::kNotSupported;
+  });
+  if (wrong > 0) {
+    throw CheckFailed(
+        fmt::format("{} of {} rows failed, were wrong or implausible; they have no "
+                    "speed",
+                    wrong, report_.rows.size()));
+  }
+  for (const bench::LeftOut& item : report_.left_out) {
+    if (item.exit_code == kOk) continue;
+    throw Error(
+        item.exit_code == kUsage      ? ErrorCode::kInvalidArgument
+        : item.exit_code == kBadInput ? ErrorCode::kBadFile
+                                      : ErrorCode::kUnsupported,
+        fmt::format("{} left out, the rest was run: {}", report_.left_out.size(), item.what));
+  }
+}
+
+}  // namespace tessera::cli

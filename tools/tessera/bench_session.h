@@ -1,0 +1,63 @@
+// What `bench`, `ladder` and `tune` share: the device, its peaks and clocks, the peers, the rows.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/contest.h"
+#include "bench/report.h"
+#include "cli.h"
+#include "mul.h"
+
+namespace tessera::cli {
+
+struct SessionOptions {
+  std::string device = "auto";
+  std::vector<std::string> kernels;          ///< requests; unknown and impossible ones are left out
+  std::vector<std::string> peers = {"all"};  ///< names, "all" or "none"
+  int threads = 0;
+  double seconds = 1;
+  std::string data = "normal";
+};
+
+class BenchSession {
+ public:
+  /// Chooses the device, opens the peers, measures the peaks. Throws Error when nothing is left to
+  /// run.
+  BenchSession(const std::string& verb, const SessionOptions& options);
+
+  const DeviceChoice& device() const { return device_; }
+  const bench::Field& field() const { return field_; }
+  bench::RunReport& report() { return report_; }
+
+  /// Runs every contender on one case; returns the new rows, which are also in the report.
+  std::vector<bench::Row> run(const bench::Case& c, bench::CacheState cache);
+  void leave_out(const std::string& what, int exit_code);
+
+  /// Peaks once more, then the verdicts that need them. Call once, after the last case.
+  void finish();
+  /// Throws CheckFailed for a row that failed, was wrong or implausible, else Error for the first
+  /// thing left out that should have run: what makes the exit code.
+  void judge() const;
+
+ private:
+  void choose_kernels(const SessionOptions& options);
+  void open_the_peers(const SessionOptions& options);
+  void watch_clocks();
+  bench::Roofs measure_roofs() const;
+
+  DeviceChoice device_;
+  bench::Field field_;
+  bench::RunReport report_;
+  std::unique_ptr<bench::ClockWatch> clocks_;
+};
+
+/// Where the run takes place, in one or two lines, with its peaks; and the peers.
+void print_conditions(const BenchSession& session, const bench::RunReport& report);
+/// One case: a heading and a line for each row.
+void print_case(const bench::RunReport& report, const std::vector<bench::Row>& rows);
+/// Geometric means, what was left out, clocks.
+void print_summary(const bench::RunReport& report);
+
+}  // namespace tessera::cli

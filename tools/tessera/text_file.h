@@ -1,0 +1,15 @@
+// Text written to a file whole or not at all.
+#pragma once
+
+#include <string>
+
+#include "cli.h"
+
+namespace tessera::cli {
+
+/// Writes under a temporary name in the same directory and renames it. Throws
+/// Error(kOutputFailure).
+void write_text_file(const std::string& path, const std::string& text);
+void write_json_file(const std::string& path, const Json& json);
+
+}  // namespace tessera::cli
