@@ -259,6 +259,7 @@ TEST_F(Cublas, IsStrictOnRandomData) {
 TEST_F(Cublas, CanBeCapturedAndItsKernelsNamed) {
   Product<float> product(Op::kN, Op::kN, 256, 256, 4096, kRows, 0, 1, 0);
   const RunProduct run = peer_->prepare(product.what, 1, stream_.get());
+  run(product.pointers());  // a product is verified before it is captured to be timed
   gpu::Graph graph(stream_.get(), [&] { run(product.pointers()); });
   const std::vector<gpu::Launch> launches = graph.launches();
   ASSERT_FALSE(launches.empty());
@@ -290,14 +291,6 @@ TEST(BenchGpu, PeaksAreInTheirOrder) {
   EXPECT_GT(peaks.l2_read_gbps, peaks.memory_gbps);
   EXPECT_GT(peaks.shared_gbps, peaks.l2_read_gbps);
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
-  for (const auto& [name, value] : {std::pair{"fma", peaks.fma_gflops},
-                                    {"fma f64", peaks.fma_f64_gflops},
-                                    {"outer product", peaks.outer_product_gflops},
-                                    {"shared", peaks.shared_gbps},
-                                    {"l2", peaks.l2_read_gbps},
-                                    {"memory", peaks.memory_gbps}}) {
-    RecordProperty(name, std::to_string(value));
-  }
 }
 
 TEST(BenchGpu, ClocksAndVersions) {

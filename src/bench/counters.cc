@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "bench/counters_csv.h"
@@ -38,6 +40,8 @@ void add_global_loads(std::vector<Counter>& list, const std::string& what) {
   const std::string sass = "sm__sass_l1tex_t_" + what + "_pipe_lsu_mem_global_op_ldgsts_cache_";
   const std::string name = "global_load_" + what, loads = t_stage + "ld.sum";
   list.push_back({name, {loads, sass + "access.sum", sass + "bypass.sum"}});
+  list.push_back(
+      {name, {loads, t_stage + "ldgsts_cache_access.sum", t_stage + "ldgsts_cache_bypass.sum"}});
   list.push_back({name, {loads, t_stage + "ldgsts.sum"}});
   list.push_back({"global_store_" + what, {t_stage + "st.sum"}});
 }
@@ -88,16 +92,20 @@ const std::vector<Counter>& counters() {
   return list;
 }
 
-std::string metric_list() {
-  std::vector<std::string_view> metrics;
+using Metrics = std::set<std::string>;
+
+/// What to ask for: of each counter's alternatives the first without an unknown metric.
+Metrics wanted(const Metrics& unknown) {
+  const auto is_unknown = [&](const std::string& metric) { return unknown.count(metric) > 0; };
+  Metrics metrics;
+  std::string done;
   for (const Counter& counter : counters()) {
-    for (const std::string& metric : counter.metrics) {
-      if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
-        metrics.emplace_back(metric);
-      }
-    }
+    const std::vector<std::string>& parts = counter.metrics;
+    if (counter.name == done || std::any_of(parts.begin(), parts.end(), is_unknown)) continue;
+    metrics.insert(parts.begin(), parts.end());
+    done = counter.name;
   }
-  return fmt::format("{}", fmt::join(metrics, ","));
+  return metrics;
 }
 
 using Launch = std::map<std::string, double>;
@@ -154,6 +162,40 @@ std::string complaint(const std::string& out, const std::string& err) {
     }
   }
   return "it printed nothing";
+}
+
+/// Does the text name this metric, with or without its last part (".sum")?
+bool names(const std::string& text, const std::string& metric) {
+  const std::string base = metric.substr(0, metric.find('.'));
+  const auto is_part = [](char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c));
+  };
+  for (std::size_t at = text.find(base); at != std::string::npos; at = text.find(base, at + 1)) {
+    const std::size_t end = at + base.size();
+    const bool begins = at == 0 || !is_part(text[at - 1]);
+    const bool ends = end == text.size() || !is_part(text[end]);
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+/// Metrics that this ncu does not know. Some versions then count nothing at all and name one in an
+/// error, others print "n/a" in its place.
+Metrics missing_in(const Printed& printed, const Metrics& asked) {
+  Metrics missing;
+  if (printed.exit_code != 0) {
+    const std::string why = complaint(printed.out, printed.err);
+    if (why.find("metric") == std::string::npos) return missing;
+    std::copy_if(asked.begin(), asked.end(), std::inserter(missing, missing.end()),
+                 [&](const std::string& metric) { return names(why, metric); });
+    return missing;
+  }
+  for (const Launch& launch : parse_ncu_csv(printed.out)) {
+    for (const std::string& metric : asked) {
+      if (launch.count(metric) == 0) missing.insert(metric);
+    }
+  }
+  return missing;
 }
 
 std::string find_ncu() {
@@ -218,13 +260,25 @@ CounterRun measure_counters(const std::string& self_program, const std::vector<s
         "TESSERA_NCU may name it";
     return run;
   }
-  std::vector<std::string> words = {
-      ncu,    "--clock-control", "none",        "--csv",     "--page", "raw", "--print-units",
-      "base", "--metrics",       metric_list(), self_program};
-  words.insert(words.end(), args.begin(), args.end());
   try {
-    const Printed printed = run_program(words);
-    return read_counters(printed.out, printed.err, printed.exit_code);
+    Metrics unknown;
+    for (;;) {  // each turn knows of more that are unknown, or is the last
+      const Metrics metrics = wanted(unknown);
+      std::vector<std::string> words = {ncu,   "--clock-control", "none", "--csv",    "--page",
+                                        "raw", "--print-units",   "base", "--metrics"};
+      words.push_back(fmt::format("{}", fmt::join(metrics, ",")));
+      words.push_back(self_program);
+      words.insert(words.end(), args.begin(), args.end());
+      const Printed printed = run_program(words);
+      const Metrics missing = missing_in(printed, metrics);
+      unknown.insert(missing.begin(), missing.end());
+      const Metrics next = wanted(unknown);
+      const bool is_new = !std::includes(metrics.begin(), metrics.end(), next.begin(), next.end());
+      const bool is_refused = printed.exit_code != 0 && !missing.empty();
+      if (next.empty() || (!is_new && !is_refused)) {
+        return read_counters(printed.out, printed.err, printed.exit_code);
+      }
+    }
   } catch (const Error& e) {
     run.unavailable = std::string("ncu: ") + e.what();
     return run;

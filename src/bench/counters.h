@@ -15,8 +15,9 @@ struct CounterRun {
 
 /// Runs `self_program args...` under ncu and sums its counters over every kernel that it launches:
 /// the caller makes it launch those of one product only. Ratios are means weighted by time, the
-/// registers of a thread the largest. What a device cannot count is left out. ncu empties the
-/// caches before each kernel and leaves the clocks alone.
+/// registers of a thread the largest. What a device or this ncu does not count is left out, after
+/// other names for it were tried, each with a run of its own. ncu empties the caches before each
+/// kernel and leaves the clocks alone.
 ///
 ///   global_load_requests, global_load_sectors    cp.async included
 ///   global_store_requests, global_store_sectors

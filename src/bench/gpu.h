@@ -37,8 +37,8 @@ class Graph {
   std::vector<Launch> launches() const;
 
  private:
-  void* graph_ = nullptr;
-  void* executable_ = nullptr;
+  [[maybe_unused]] void* graph_ = nullptr;  // no_gpu.cc has no use for them
+  [[maybe_unused]] void* executable_ = nullptr;
 };
 
 /// Ceilings of the current device, each the best of a few runs; about a second in all.
