@@ -13,7 +13,7 @@ namespace tessera::bench::gpu {
 
 /// One kernel launch inside a graph, with what it occupies.
 struct Launch {
-  std::string function;  ///< demangled where possible
+  std::string function;  ///< demangled where possible; empty for drivers before CUDA 12.3
   int grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
   int registers = 0;              ///< of a thread
   std::int64_t local_bytes = 0;   ///< of a thread: spills and local arrays
@@ -37,8 +37,8 @@ class Graph {
   std::vector<Launch> launches() const;
 
  private:
-  void* graph_ = nullptr;
-  void* executable_ = nullptr;
+  [[maybe_unused]] void* graph_ = nullptr;  // no_gpu.cc has no use for them
+  [[maybe_unused]] void* executable_ = nullptr;
 };
 
 /// Ceilings of the current device, each the best of a few runs; about a second in all.
@@ -57,6 +57,9 @@ struct Versions {
   std::string driver, cuda_driver, cuda_runtime;
 };
 Versions versions();
+
+/// "0000:1b:00.0" of the CUDA device `index`: the name that other interfaces know it by.
+std::string pci_bus_id(int index);
 
 /// Sets bytes on the stream.
 void fill(void* p, std::uint8_t value, std::size_t bytes, void* stream);
