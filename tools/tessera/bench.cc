@@ -22,7 +22,7 @@ struct BenchArgs {
   std::string dtype = "f32";
   std::string cache = "warm";
   SessionOptions session;
-  bool json = false, once = false;
+  bool json = false, once = false, counters = false, cost = false;
   std::string json_file;
 };
 
@@ -54,7 +54,33 @@ std::vector<CacheState> states_of(const BenchArgs& args) {
   return {CacheState::kWarm, CacheState::kCold};
 }
 
+/// Adds counts to the rows of the session's last case, which are `rows`.
+void count(BenchSession& session, std::vector<bench::Row>& rows) {
+  auto& all = session.report().rows;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string missing = add_counts(rows[i], session.field().device);
+    if (!missing.empty() && rows[i].disposition == bench::Disposition::kPassed) {
+      session.leave_out(fmt::format("counters of {} on {}: {}", rows[i].requested,
+                                    case_text(rows[i].what), missing),
+                        kCannotRun);
+    }
+    all[all.size() - rows.size() + i] = rows[i];
+  }
+}
+
+int run_cost(const BenchArgs& args) {
+  const Json json = cost_json(args.session.device);
+  if (args.json) {
+    print_json(json);
+  } else {
+    print_cost(json);
+  }
+  if (!args.json_file.empty()) write_json_file(args.json_file, json);
+  return kOk;
+}
+
 int run_bench(BenchArgs args) {
+  if (args.cost) return run_cost(args);
   std::vector<std::string> faults;
   const std::vector<Case> cases = cases_of(args, &faults);
   if (args.session.kernels.empty()) args.session.kernels = {"auto"};
@@ -68,7 +94,8 @@ int run_bench(BenchArgs args) {
   if (!args.json) print_conditions(session, session.report());
   for (const Case& c : cases) {
     for (const CacheState state : states_of(args)) {
-      const std::vector<bench::Row> rows = session.run(c, state);
+      std::vector<bench::Row> rows = session.run(c, state);
+      if (args.counters) count(session, rows);
       if (!args.json) print_case(session.report(), rows);
       std::fflush(stdout);
     }
@@ -105,7 +132,7 @@ Verb add_bench(CLI::App& root) {
   app->add_option("--ops", args->ops, "op(A) op(B) of M N K (default NN)")
       ->check(CLI::IsMember(std::vector<std::string>{"NN", "NT", "TN", "TT"}));
   app->add_option("--kernel", session.kernels,
-                  "kernels to time, or all; may be repeated (default: auto)")
+                  "kernels to time, all, or none; may be repeated (default: auto)")
       ->type_name("KERNEL")
       ->allow_extra_args(false);
   app->add_option("--peer", session.peers,
@@ -127,6 +154,10 @@ Verb add_bench(CLI::App& root) {
                   "timed seconds for each kernel and case, at most (default 1)")
       ->type_name("S")
       ->check(CLI::Range(0.0, 3600.0));
+  app->add_flag("--counters", args->counters,
+                "also count requests, sectors, bytes, wavefronts: by the algorithm and, on a GPU "
+                "with ncu, by the hardware");
+  app->add_flag("--cost", args->cost, "size, build time and first product instead of speed");
   app->add_flag("--once", args->once, "one product of each and nothing else, for profilers");
   app->add_flag("--json", args->json, "report as one JSON object");
   add_file(*app, "--json-file", args->json_file, "also write that object to a file");

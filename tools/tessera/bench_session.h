@@ -53,6 +53,13 @@ class BenchSession {
   std::unique_ptr<bench::ClockWatch> clocks_;
 };
 
+/// Fills the row's counted and, on a GPU, measured counters; returns why there are none of the
+/// latter, if so.
+std::string add_counts(bench::Row& row, int device);
+/// What having Tessera costs; runs this process's first product, so call it before anything else.
+Json cost_json(const std::string& device);
+void print_cost(const Json& cost);
+
 /// Where the run takes place, in one or two lines, with its peaks; and the peers.
 void print_conditions(const BenchSession& session, const bench::RunReport& report);
 /// One case: a heading and a line for each row.
