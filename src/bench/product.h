@@ -48,10 +48,10 @@ struct Peers {
 
 /// Opens the peers named, or with an empty list all that there are for the memory space. A name
 /// that is no peer's throws Error(kInvalidArgument) with the names there are. Tried once: libraries
-/// stay open for the life of the process. CPU libraries are tried in child processes first, and some
-/// settings are put into the environment before they are loaded, where the user has left them open:
-/// call it before other threads use the environment. Those named with "mkl" must be in the same call
-/// as it, or an earlier one.
+/// stay open for the life of the process. CPU libraries are tried in child processes first, and
+/// some settings are put into the environment before they are loaded, where the user has left them
+/// open: call it before other threads use the environment. Those named with "mkl" must be in the
+/// same call as it, or an earlier one.
 Peers open_peers(Space space, const std::vector<std::string>& names, int threads);
 
 }  // namespace tessera::bench

@@ -65,19 +65,21 @@ Json first_product_json(const DeviceChoice& choice) {
     plain.desc.device = choice.space == Space::kCuda ? choice.index : -1;
     return plain;
   }();
-  const std::size_t bytes = kN * kN * sizeof(float);
+  constexpr std::int64_t bytes = kN * kN * std::int64_t{sizeof(float)};
   Json json;
-  std::vector<std::vector<float>> host;
+  std::vector<HostBuffer> host;
   float* p[3] = {};
   if (choice.space == Space::kHost) {
-    host.assign(3, std::vector<float>(kN * kN, 0.5F));
-    for (int i = 0; i < 3; ++i) p[i] = host[static_cast<std::size_t>(i)].data();
+    for (float*& q : p) {
+      q = static_cast<float*>(host.emplace_back("bench", bytes).data());
+      std::fill_n(q, kN * kN, 0.5F);
+    }
   }
   Clock::time_point start = Clock::now();
   std::unique_ptr<cuda::DeviceGuard> guard;
   if (choice.space == Space::kCuda) {
     guard = std::make_unique<cuda::DeviceGuard>(choice.index);
-    for (float*& q : p) q = static_cast<float*>(cuda::allocate(bytes));  // never released: the end
+    for (float*& q : p) q = static_cast<float*>(cuda::allocate(static_cast<std::size_t>(bytes)));  // never released: the end
     json["driver_and_context_ms"] = milliseconds_since(start);
   }
   const auto multiply = [&] {
@@ -126,7 +128,8 @@ void print_cost(const Json& json) {
     fmt::print("driver, context and memory    {:>8.1f} ms\n",
                first["driver_and_context_ms"].get<double>());
   }
-  fmt::print("first product, 1024 cubed     {:>8.1f} ms\n", first["first_product_ms"].get<double>());
+  fmt::print("first product, 1024 cubed     {:>8.1f} ms\n",
+             first["first_product_ms"].get<double>());
   fmt::print("second product                {:>8.1f} ms\n",
              first["second_product_ms"].get<double>());
   if (json.contains("library_bytes")) {
@@ -141,7 +144,8 @@ void print_cost(const Json& json) {
                build["library_job_seconds"].get<double>());
   }
   if (build.contains("cuda_job_seconds")) {
-    fmt::print("  of that CUDA                {:>8.0f} s\n", build["cuda_job_seconds"].get<double>());
+    fmt::print("  of that CUDA                {:>8.0f} s\n",
+               build["cuda_job_seconds"].get<double>());
   }
 }
 

@@ -30,14 +30,20 @@ bool is_plain(const bench::Case& c) {
 
 std::vector<std::string> arguments_for(const Row& row, int device) {
   const bench::Case& c = row.what;
-  return {"bench",   fmt::format("{}", c.m),
+  return {"bench",
+          fmt::format("{}", c.m),
           fmt::format("{}", c.n),
           fmt::format("{}", c.k),
-          "--ops",   {letter(c.desc.op_a), letter(c.desc.op_b)},
-          "--dtype", std::string(to_string(c.desc.dtype)),
-          "--device", fmt::format("cuda:{}", device),
-          "--kernel", row.is_peer ? "none" : row.kernel,
-          "--peer",   row.is_peer ? row.requested : "none",
+          "--ops",
+          {letter(c.desc.op_a), letter(c.desc.op_b)},
+          "--dtype",
+          std::string(to_string(c.desc.dtype)),
+          "--device",
+          fmt::format("cuda:{}", device),
+          "--kernel",
+          row.is_peer ? "none" : row.kernel,
+          "--peer",
+          row.is_peer ? row.requested : "none",
           "--once"};
 }
 
@@ -56,8 +62,7 @@ std::string add_counts(Row& row, int device) {
   row.analytic = counted(row);
   if (row.what.desc.space != Space::kCuda) return "hardware counters are read on a GPU only";
   if (!is_plain(row.what)) return "only dense row-major cases with alpha 1 and beta 0 are counted";
-  const bench::CounterRun run =
-      bench::measure_counters(this_program(), arguments_for(row, device));
+  const bench::CounterRun run = bench::measure_counters(this_program(), arguments_for(row, device));
   row.counters = run.values;
   return run.unavailable;
 }

@@ -89,8 +89,8 @@ void remark_on_clocks(const std::vector<ClockSample>& seen, std::vector<Row>& ro
 
 BenchSession::BenchSession(const std::string& verb, const SessionOptions& options) {
   choose_kernels(options);
-  device_ = choose_device(options.device,
-                          field_.kernels.empty() ? "auto" : field_.kernels.front(), DType::kF32);
+  device_ = choose_device(options.device, field_.kernels.empty() ? "auto" : field_.kernels.front(),
+                          DType::kF32);
   field_.space = device_.space;
   field_.device = device_.index;
   field_.settings.threads = resolve_threads(options.threads);
