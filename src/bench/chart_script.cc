@@ -1,0 +1,77 @@
+// Themes and terminals: what stands before the body of a chart.
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "bench/chart.h"
+
+namespace tessera::bench {
+namespace {
+
+struct Colours {
+  std::string_view background, foreground, soft, grid, roof;
+  std::array<std::string_view, 12> kernels;
+  std::array<std::string_view, 4> peers;
+};
+
+// Told apart by people with the common kinds of colour blindness as far as twelve can be (after
+// Okabe and Ito); shapes of points repeat after six.
+constexpr Colours kLight = {"#ffffff",
+                            "#1f2328",
+                            "#59636e",
+                            "#d8dee4",
+                            "#1f2328",
+                            {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#4aa3df",
+                             "#7a5195", "#8c6d31", "#c2185b", "#00838f", "#558b2f", "#5d4037"},
+                            {"#555555", "#909090", "#2f2f2f", "#b0b0b0"}};
+constexpr Colours kDark = {"#0d1117",
+                           "#e6edf3",
+                           "#9198a1",
+                           "#30363d",
+                           "#e6edf3",
+                           {"#4da3e0", "#ff8a47", "#35c99a", "#e79bc4", "#f0c040", "#9bd4ff",
+                            "#b48edb", "#c9a86a", "#ff6f9c", "#4dd0e1", "#9ccc65", "#bc8f7f"},
+                           {"#c8ccd0", "#8b949e", "#f0f0f0", "#6e7681"}};
+
+std::string variables(const Colours& colours) {
+  std::string out =
+      fmt::format("fg = '{}'; soft = '{}'; grid = '{}'; roof = '{}'; bg = '{}'\n",
+                  colours.foreground, colours.soft, colours.grid, colours.roof, colours.background);
+  for (std::size_t i = 0; i < colours.kernels.size(); ++i) {
+    out += fmt::format("c{} = '{}'\n", i, colours.kernels[i]);
+  }
+  for (std::size_t i = 0; i < colours.peers.size(); ++i) {
+    out += fmt::format("p{} = '{}'\n", i, colours.peers[i]);
+  }
+  return out;
+}
+
+/// Bitmaps have two pixels for each of the chart's, for screens that show them.
+std::string terminal(const Chart& chart, const Colours& colours, ImageFormat format) {
+  if (format == ImageFormat::kSvg) {
+    return fmt::format(
+        "set terminal svg size {},{} dynamic noenhanced font 'sans-serif,14' background '{}'\n",
+        chart.width, chart.height, colours.background);
+  }
+  return fmt::format(
+      "set terminal pngcairo size {},{} noenhanced font 'sans-serif,10.5' fontscale 2 linewidth 2 "
+      "pointscale 2 background '{}'\n",
+      2 * chart.width, 2 * chart.height, colours.background);
+}
+
+}  // namespace
+
+std::string chart_script(const Chart& chart, Theme theme, ImageFormat format) {
+  const Colours& colours = theme == Theme::kLight ? kLight : kDark;
+  return "set encoding utf8\n" + terminal(chart, colours, format) + variables(colours) +
+         "set border 3 linecolor rgb soft\n"
+         "set tics textcolor rgb fg\n"
+         "set xlabel textcolor rgb fg\n"
+         "set ylabel textcolor rgb fg\n"
+         "set key textcolor rgb fg\n"
+         "set grid linecolor rgb grid linetype 1\n" +
+         chart.body;
+}
+
+}  // namespace tessera::bench
