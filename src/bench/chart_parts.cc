@@ -51,7 +51,8 @@ std::string spaced(std::string stem) {
 
 /// Rungs sort by their number; what has none comes after them.
 bool is_rung(const std::string& name) {
-  return name.size() > 3 && (name[0] == 'k' || name[0] == 'c') && std::isdigit(static_cast<unsigned char>(name[1])) != 0 &&
+  return name.size() > 3 && (name[0] == 'k' || name[0] == 'c') &&
+         std::isdigit(static_cast<unsigned char>(name[1])) != 0 &&
          std::isdigit(static_cast<unsigned char>(name[2])) != 0;
 }
 
@@ -62,7 +63,7 @@ std::string gp_text(const std::string& text) {
   for (const char c : text) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
                        static_cast<unsigned char>(c) >= 0x80 ||
-                       std::strchr(" ._-+/%(),:;=<>*[]#&", c) != nullptr;
+                       std::strchr(" ._-+/%(),:;=<>*[]#&@", c) != nullptr;
     out += plain && c != '\0' ? c : '?';
   }
   return out + "'";
@@ -171,9 +172,10 @@ std::string subtitle(const ResultsFile& file, const Slice& slice) {
 
 std::string heading(const Chart& chart, const std::string& title, const std::string& subtitle) {
   return fmt::format(
-      "set label {} at screen {:.4f}, screen {:.4f} left font ',17' textcolor rgb fg front\n"
-      "set label {} at screen {:.4f}, screen {:.4f} left font ',12' textcolor rgb soft front\n",
-      gp_text(title), 20.0 / chart.width, 1 - 22.0 / chart.height, gp_text(subtitle),
+      "set label {} at screen {:.4f}, screen {:.4f} left font f17 textcolor rgb fg front\n"
+      "set label {} at screen {:.4f}, screen {:.4f} left font f12 textcolor rgb soft front\n",
+      gp_text(title), 20.0 / chart.width, 1 - 22.0 / chart.height,
+      gp_text(shortened(subtitle, static_cast<std::size_t>(chart.width - 40) / 7)),
       20.0 / chart.width, 1 - 45.0 / chart.height);
 }
 
@@ -194,7 +196,7 @@ double step_up(double value) {
 }
 
 std::string log_tics(char axis, double from, double to) {
-  const bool dense = to / from <= 1000;
+  const bool dense = to / from <= 1100;
   std::string tics;
   for (double power = std::pow(10, std::floor(std::log10(from))); power <= to * 1.001;
        power *= 10) {

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
+#include <string>
 #include <string_view>
 
 #include "bench/chart.h"
@@ -34,15 +36,37 @@ constexpr Colours kDark = {"#0d1117",
                             "#b48edb", "#c9a86a", "#ff6f9c", "#4dd0e1", "#9ccc65", "#bc8f7f"},
                            {"#c8ccd0", "#8b949e", "#f0f0f0", "#6e7681"}};
 
+/// Black or white, whichever is read better on a colour "#rrggbb" (WCAG 2, relative luminance).
+std::string_view text_on(std::string_view colour) {
+  const auto channel = [&](std::size_t at) {
+    const double part = std::stoi(std::string(colour.substr(at, 2)), nullptr, 16) / 255.0;
+    return std::pow((part + 0.055) / 1.055, 2.4);
+  };
+  const double luminance = 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+  return luminance > 0.179 ? "#000000" : "#ffffff";
+}
+
+/// Sizes in pixels of the chart; bitmaps take points of 4/3 pixels.
+std::string fonts(ImageFormat format) {
+  std::string out;
+  for (const int size : {11, 12, 14, 17}) {
+    out += format == ImageFormat::kSvg ? fmt::format("f{0} = ',{0}'\n", size)
+                                       : fmt::format("f{} = ',{:g}'\n", size, size * 0.75);
+  }
+  return out;
+}
+
 std::string variables(const Colours& colours) {
   std::string out =
       fmt::format("fg = '{}'; soft = '{}'; grid = '{}'; roof = '{}'; bg = '{}'\n",
                   colours.foreground, colours.soft, colours.grid, colours.roof, colours.background);
   for (std::size_t i = 0; i < colours.kernels.size(); ++i) {
-    out += fmt::format("c{} = '{}'\n", i, colours.kernels[i]);
+    out += fmt::format("c{0} = '{1}'; on_c{0} = '{2}'\n", i, colours.kernels[i],
+                       text_on(colours.kernels[i]));
   }
   for (std::size_t i = 0; i < colours.peers.size(); ++i) {
-    out += fmt::format("p{} = '{}'\n", i, colours.peers[i]);
+    out += fmt::format("p{0} = '{1}'; on_p{0} = '{2}'\n", i, colours.peers[i],
+                       text_on(colours.peers[i]));
   }
   return out;
 }
@@ -64,7 +88,8 @@ std::string terminal(const Chart& chart, const Colours& colours, ImageFormat for
 
 std::string chart_script(const Chart& chart, Theme theme, ImageFormat format) {
   const Colours& colours = theme == Theme::kLight ? kLight : kDark;
-  return "set encoding utf8\n" + terminal(chart, colours, format) + variables(colours) +
+  return "set encoding utf8\n" + terminal(chart, colours, format) + fonts(format) +
+         variables(colours) +
          "set border 3 linecolor rgb soft\n"
          "set tics textcolor rgb fg\n"
          "set xlabel textcolor rgb fg\n"

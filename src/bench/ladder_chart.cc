@@ -63,7 +63,7 @@ std::string frame(const Chart& chart, int left, int right, int top, int bottom) 
 Chart by_size(const ResultsFile& file, const Slice& slice, const std::vector<Series>& series,
               Speeds speeds) {
   keep_largest(speeds);
-  constexpr int kRight = 215;
+  constexpr int kRight = 225;
   Chart chart;
   chart.name = "ladder" + slice.suffix;
   chart.width = 1040;
@@ -103,7 +103,7 @@ Chart by_size(const ResultsFile& file, const Slice& slice, const std::vector<Ser
           "set xtics nomirror scale 0 ({})\nset ytics nomirror\nset grid noxtics ytics\n"
           "set boxwidth {:.4f}\nset xlabel 'm = n = k'\nset ylabel '{}' offset 1,0\n"
           "set key at screen {:.4f}, screen {:.4f} left top Left reverse samplen 1.2 spacing 1.2 "
-          "font ',12'\n",
+          "font f12\n",
           group - 0.4, tics, step * 0.9, unit.name, 1 - (kRight - 12.0) / chart.width,
           1 - 64.0 / chart.height) +
       blocks + fmt::format("plot {}\n", fmt::join(plots, ", \\\n  "));
@@ -127,7 +127,7 @@ Chart at_largest(const ResultsFile& file, const Slice& slice, const std::vector<
   chart.name = "ladder-largest" + slice.suffix;
   chart.width = 860;
   const int bars = static_cast<int>(here.size());
-  const int bottom = 58, top = roofs.empty() ? 70 : 95;
+  const int bottom = 58, top = 70 + 18 * static_cast<int>(roofs.size());
   chart.height = top + bottom + std::max(2, bars) * 34;
   chart.alt = fmt::format("Speed at m = n = k = {}:", size);
   std::string blocks, tics;
@@ -147,10 +147,10 @@ Chart at_largest(const ResultsFile& file, const Slice& slice, const std::vector<
     // Inside the bar's end where it is long enough: a ceiling may stand just behind it.
     const bool inside = speed > 0.15 * most;
     blocks += fmt::format(
-        "set label {} at {:g},{} {} offset character {},0 font ',12' textcolor "
+        "set label {} at {:g},{} {} offset character {},0 font f12 textcolor "
         "rgb {} front\n",
         gp_text(speed_text(speed, unit)), speed / unit.gflops, row, inside ? "right" : "left",
-        inside ? "-0.6" : "0.6", inside ? "bg" : "fg");
+        inside ? "-0.6" : "0.6", inside ? "on_" + colour_of(s) : std::string("fg"));
   }
   chart.alt += fmt::format(" {}", unit.name);
   for (std::size_t i = 0; i < roofs.size(); ++i) {
@@ -168,10 +168,10 @@ Chart at_largest(const ResultsFile& file, const Slice& slice, const std::vector<
       fmt::format(
           "set yrange [-0.6:{:.1f}]\nset xrange [0:{:g}]\nset ytics nomirror scale 0 ({})\n"
           "set xtics nomirror\nset grid xtics noytics\nset xlabel '{}'\n"
-          "set key at screen {:.4f}, screen {:.4f} left top Left reverse horizontal maxrows 1 "
-          "samplen 2.2 font ',12'\n",
+          "set key at screen {:.4f}, screen {:.4f} left top Left reverse "
+          "samplen 2.2 font f12\n",
           bars - 0.4, most * 1.06 / unit.gflops, tics, unit.name, 170.0 / chart.width,
-          1 - 62.0 / chart.height) +
+          1 - 58.0 / chart.height) +
       blocks + fmt::format("plot {}\n", fmt::join(plots, ", \\\n  "));
   return chart;
 }

@@ -11,7 +11,7 @@ namespace tessera::bench {
 namespace {
 
 constexpr int kWidth = 1040, kHeight = 620;
-constexpr int kLeft = 75, kRight = 320, kTop = 70, kBottom = 62;  // margins
+constexpr int kLeft = 90, kRight = 310, kTop = 70, kBottom = 62;  // margins
 constexpr int kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - kTop - kBottom;
 
 /// Pixels from the lower left corner of the plot.
@@ -35,6 +35,7 @@ struct Slope {
 
 struct Plot {
   SpeedUnit unit;
+  bool literature = false;  ///< GPUs of the literature beside
   Axis x{1, 10}, y{1, 10};
   std::vector<Roof> roofs;
   std::vector<Slope> slopes;
@@ -52,11 +53,12 @@ constexpr Reference kLiterature[] = {{"V100: 15.7 TFLOP/s, 0.9 TB/s", 15700, 900
                                      {"A100: 19.5 TFLOP/s, 2.0 TB/s", 19500, 2000}};
 
 std::string bandwidth_text(double gbps) {
-  return gbps >= 1000 ? fmt::format("{:.2f} TB/s", gbps / 1000) : fmt::format("{:.0f} GB/s", gbps);
+  return gbps >= 1000 ? fmt::format("{:.2f} TB/s", gbps / 1000) : fmt::format("{:.3g} GB/s", gbps);
 }
 
 Plot plan(const Slice& slice, const FilePeaks& peaks, bool literature) {
   Plot plot;
+  plot.literature = literature;
   plot.roofs = compute_roofs(peaks, slice.dtype);
   const double roof = plot.roofs.front().gflops;
   if (peaks.l2_gbps) plot.slopes.push_back({"L2", *peaks.l2_gbps});
@@ -72,8 +74,9 @@ Plot plan(const Slice& slice, const FilePeaks& peaks, bool literature) {
   if (literature) {
     for (const Reference& r : kLiterature) include(r.gflops / r.gbps, r.gflops);
   }
-  plot.x = {step_down(low_x / 1.6), step_up(high_x * 1.6)};
-  plot.y = {step_down(low_y / 1.5), step_up(high_y * 1.5)};
+  // A hair wider than the outer tics: gnuplot drops one that rounding puts outside.
+  plot.x = {0.999 * step_down(low_x / 1.6), 1.001 * step_up(high_x * 1.6)};
+  plot.y = {0.999 * step_down(low_y / 1.5), 1.001 * step_up(high_y * 1.5)};
   plot.unit = speed_unit(roof);
   return plot;
 }
@@ -83,15 +86,16 @@ std::string axes(const Plot& plot, const Chart& chart) {
   return fmt::format(
              "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\n"
              "set tmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n"
-             "set logscale xy\nset xrange [{:g}:{:g}]\nset yrange [{:g}:{:g}]\n"
+             "set logscale xy\nset xrange [{:.9g}:{:.9g}]\nset yrange [{:.9g}:{:.9g}]\n"
              "set xlabel 'FLOP for each byte of A, B and C moved once'\n"
-             "set ylabel '{}' offset 1,0\n"
+             "set label '{}' at screen {:.4f}, screen {:.4f} center rotate by 90 textcolor rgb fg\n"
              "set key at screen {:.4f}, screen {:.4f} left top Left reverse samplen 2.2 "
-             "spacing 1.15 font ',12'\n",
+             "spacing 1.15 font f12\n",
              double{kLeft} / chart.width, 1 - double{kRight} / chart.width,
              1 - double{kTop} / chart.height, double{kBottom} / chart.height, plot.x.from,
-             plot.x.to, plot.y.from / unit, plot.y.to / unit, plot.unit.name,
-             1 - (kRight - 12.0) / chart.width, 1 - (kTop - 6.0) / chart.height) +
+             plot.x.to, plot.y.from / unit, plot.y.to / unit, plot.unit.name, 18.0 / chart.width,
+             (kBottom + kPlotHeight / 2.0) / chart.height, 1 - (kRight - 12.0) / chart.width,
+             1 - (kTop - 6.0) / chart.height) +
          log_tics('x', plot.x.from, plot.x.to) +
          log_tics('y', plot.y.from / unit, plot.y.to / unit);
 }
@@ -173,39 +177,75 @@ void add_points(const Plot& plot, const Slice& slice, const std::vector<Series>&
   }
 }
 
-/// Names for the fastest rows of different cases, where a place without overlap is found.
-std::string labels(const Plot& plot, const Slice& slice) {
-  constexpr std::size_t kMostLabels = 8;
-  constexpr double kLetter = 7.2, kLine = 15, kPoint = 6;
+/// Where text must not be: points, and the ceilings as chains of small boxes.
+std::vector<Box> obstacles(const Plot& plot, const Slice& slice) {
+  constexpr double kPoint = 6, kStep = 8;
   std::vector<Box> taken;
-  std::map<std::string, const FileRow*> best;
   for (const FileRow* row : slice.passed) {
     const double x = plot.pixel_x(row->intensity()), y = plot.pixel_y(row->gflops());
     taken.push_back({x - kPoint, y - kPoint, x + kPoint, y + kPoint});
+  }
+  std::vector<std::pair<double, double>> ceilings;  // GFLOP/s and GB/s
+  for (const Roof& roof : plot.roofs) ceilings.emplace_back(roof.gflops, plot.slopes.front().gbps);
+  for (const Slope& slope : plot.slopes) {
+    ceilings.emplace_back(plot.roofs.front().gflops, slope.gbps);
+  }
+  if (plot.literature) {
+    for (const Reference& r : kLiterature) ceilings.emplace_back(r.gflops, r.gbps);
+  }
+  for (const auto& [gflops, gbps] : ceilings) {
+    for (double x = 0; x <= kPlotWidth; x += kStep) {
+      const double intensity = plot.x.from * std::pow(plot.x.to / plot.x.from, x / kPlotWidth);
+      const double y = plot.pixel_y(std::min(gflops, gbps * intensity));
+      taken.push_back({x - kStep / 2, y - 5, x + kStep / 2, y + 5});
+    }
+  }
+  return taken;
+}
+
+/// The fastest row of each case, fastest first.
+std::vector<const FileRow*> best_rows(const Slice& slice) {
+  std::map<std::string, const FileRow*> best;
+  for (const FileRow* row : slice.passed) {
     if (row->is_peer) continue;
     const FileRow*& at = best[short_case(row->what)];
     if (at == nullptr || row->gflops() > at->gflops()) at = row;
   }
-  for (const Roof& roof : plot.roofs) {
-    const double y = plot.pixel_y(roof.gflops);
-    taken.push_back({0, y - 2, double{kPlotWidth}, y + 2});
+  std::vector<const FileRow*> rows;
+  for (const auto& [unused, row] : best) rows.push_back(row);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const FileRow* a, const FileRow* b) { return a->gflops() > b->gflops(); });
+  return rows;
+}
+
+/// Above, right, left, and below the whole column of points at the same intensity.
+std::vector<Box> places_for(const Plot& plot, const Slice& slice, const FileRow& row,
+                            double width) {
+  constexpr double kLine = 14, kGap = 9;
+  const double x = plot.pixel_x(row.intensity()), y = plot.pixel_y(row.gflops());
+  double lowest = y;
+  for (const FileRow* other : slice.passed) {
+    if (std::abs(plot.pixel_x(other->intensity()) - x) > 3) continue;
+    lowest = std::min(lowest, plot.pixel_y(other->gflops()));
   }
-  std::vector<std::pair<double, std::string>> order;
-  for (const auto& [name, row] : best) order.emplace_back(-row->gflops(), name);
-  std::sort(order.begin(), order.end());
+  return {{x - width / 2, y + kGap, x + width / 2, y + kGap + kLine},
+          {x + kGap, y - kLine / 2, x + kGap + width, y + kLine / 2},
+          {x - kGap - width, y - kLine / 2, x - kGap, y + kLine / 2},
+          {x - width / 2, lowest - kGap - kLine, x + width / 2, lowest - kGap}};
+}
+
+/// Names for the fastest cases, where a place without overlap is found.
+std::string labels(const Plot& plot, const Slice& slice) {
+  constexpr std::size_t kMostLabels = 8;
+  constexpr double kLetter = 7;
+  std::vector<Box> taken = obstacles(plot, slice);
   std::string out;
   std::size_t count = 0;
-  for (const auto& [unused, name] : order) {
+  for (const FileRow* row : best_rows(slice)) {
     if (count == kMostLabels) break;
-    const FileRow& row = *best[name];
-    const std::string text = shortened(name, 24);
-    const double x = plot.pixel_x(row.intensity()), y = plot.pixel_y(row.gflops());
+    const std::string text = shortened(short_case(row->what), 24);
     const double width = kLetter * static_cast<double>(length_of(text));
-    const Box places[] = {{x - width / 2, y + 8, x + width / 2, y + 8 + kLine},
-                          {x + 9, y - kLine / 2, x + 9 + width, y + kLine / 2},
-                          {x - 9 - width, y - kLine / 2, x - 9, y + kLine / 2},
-                          {x - width / 2, y - 8 - kLine, x + width / 2, y - 8}};
-    for (const Box& place : places) {
+    for (const Box& place : places_for(plot, slice, *row, width)) {
       const bool inside = place.left >= 2 && place.right <= kPlotWidth - 2 && place.bottom >= 2 &&
                           place.top <= kPlotHeight - 2;
       if (!inside ||
@@ -214,7 +254,7 @@ std::string labels(const Plot& plot, const Slice& slice) {
       }
       taken.push_back(place);
       out += fmt::format(
-          "set label {} at graph {:.4f}, graph {:.4f} center font ',11' textcolor rgb fg front\n",
+          "set label {} at graph {:.4f}, graph {:.4f} center font f11 textcolor rgb fg front\n",
           gp_text(text), (place.left + place.right) / 2 / kPlotWidth,
           (place.bottom + place.top) / 2 / kPlotHeight);
       ++count;

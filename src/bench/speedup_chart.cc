@@ -92,20 +92,24 @@ Span span_of(const std::vector<Ratios>& all) {
 
 /// Ratios are read on a logarithmic axis: half and twice as fast are as far from 1.
 std::string ratio_tics(const Span& span) {
-  constexpr double kFine[] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 2};
   std::string tics;
   const auto add = [&](double at) {
     if (at < span.from || at > span.to) return;
     tics += fmt::format("{}'{:g}\u00d7' {:g}", tics.empty() ? "" : ", ", at, at);
   };
   const double width = span.to / span.from;
-  if (width < 2) {
-    for (const double at : kFine) {
-      if (width < 1.4 || (at != 0.95 && at != 1.05)) add(at);
+  if (width < 1.5) {
+    for (int twentieths = 10; twentieths <= 30; ++twentieths) add(twentieths / 20.0);
+  } else if (width < 6) {
+    for (const double at : {0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0}) {
+      add(at);
     }
   } else {
-    const int step = width < 64 ? 1 : width < 4096 ? 2 : 4;
-    for (int power = -20; power <= 20; power += step) add(std::pow(2, power));
+    for (double power = 1e-6; power < 1e7; power *= 10) {
+      for (const double digit : {1.0, 2.0, 5.0}) {
+        if (digit == 1 || width < 1000) add(digit * power);
+      }
+    }
   }
   return tics;
 }
@@ -193,8 +197,8 @@ Chart draw(const ResultsFile& file, const Slice& slice, const std::string& suite
   }
   const std::string thinned = thin_out(all);
   const std::size_t rows = all.size();
-  const int legend = 20 * static_cast<int>(peers.size());
-  const int top = 66 + legend, bottom = 58, left = 235, right = 40;
+  const int legend = 18 * static_cast<int>(peers.size());
+  const int top = 70 + legend, bottom = 58, left = 235, right = 40;
   chart.width = 900;
   chart.height = top + bottom + std::max(3, static_cast<int>(rows) + 1) * 20;
   const Span span = span_of(all);
@@ -212,14 +216,14 @@ Chart draw(const ResultsFile& file, const Slice& slice, const std::string& suite
           "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\n"
           "set tmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n"
           "set logscale x\nset xrange [{:g}:{:g}]\nset yrange [-0.8:{:g}]\n"
-          "set xtics nomirror ({})\nset ytics nomirror scale 0 font ',12' ({})\n"
+          "set xtics nomirror ({})\nset ytics nomirror scale 0 ({}) font f12\n"
           "set grid xtics ytics\nset xlabel 'time of the peer / time of Tessera (right of 1 is "
           "faster)'\n"
-          "set key at screen {:.4f}, screen {:.4f} left top Left reverse samplen 1 font ',12'\n",
+          "set key at screen {:.4f}, screen {:.4f} left top Left reverse samplen 1 font f12\n",
           double(left) / chart.width, 1 - double(right) / chart.width,
           1 - double(top) / chart.height, double(bottom) / chart.height, span.from, span.to,
           static_cast<double>(rows) - 0.2, ratio_tics(span), case_tics(all),
-          double(left) / chart.width, 1 - 56.0 / chart.height) +
+          double(left) / chart.width, 1 - 58.0 / chart.height) +
       blocks + fmt::format("plot {}\n", fmt::join(plots, ", \\\n  "));
   return chart;
 }

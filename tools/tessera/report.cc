@@ -87,7 +87,8 @@ class Report {
   explicit Report(const ReportArgs& args) : args_(args) {}
 
   int run() {
-    for (const std::string& file : args_.files) sections_.push_back({bench::read_results(file), {}, {}});
+    for (const std::string& file : args_.files)
+      sections_.push_back({bench::read_results(file), {}, {}});
     make_directory(args_.directory);
     const std::string missing = bench::gnuplot_missing();
     for (ReportSection& section : sections_) {
@@ -101,6 +102,10 @@ class Report {
     }
     write_text(path_of("index.html"), report_page(sections_, version_line()));
     say();
+    if (!fault_.empty()) {
+      throw Error(ErrorCode::kOutputFailure,
+                  fmt::format("{}; the tables are in {}", fault_, path_of("index.html")));
+    }
     if (missing.empty()) return kOk;
     if (!args_.no_charts) {
       throw Error(ErrorCode::kUnsupported,
@@ -131,20 +136,30 @@ class Report {
     return out;
   }
 
+  /// All four images of a chart.
+  DrawnChart draw_one(const bench::Chart& chart, const std::string& name) const {
+    DrawnChart drawn{name, chart.alt, chart.width, chart.height, "", ""};
+    for (const bench::Theme theme : {bench::Theme::kLight, bench::Theme::kDark}) {
+      const bool light = theme == bench::Theme::kLight;
+      const std::string path = path_of(name + (light ? "" : "-dark"));
+      (light ? drawn.svg_light : drawn.svg_dark) =
+          draw(path + ".svg", chart, theme, bench::ImageFormat::kSvg);
+      draw(path + ".png", chart, theme, bench::ImageFormat::kPng);
+    }
+    return drawn;
+  }
+
+  /// A chart that cannot be drawn does not cost the tables.
   void draw_all(ReportSection& section) {
     const bench::Charts charts = bench::charts_of(section.file);
     section.notes = charts.left_out;
     for (const bench::Chart& chart : charts.charts) {
-      const std::string name = unique_name(chart.name, section.file.path);
-      DrawnChart drawn{name, chart.alt, chart.width, chart.height, "", ""};
-      for (const bench::Theme theme : {bench::Theme::kLight, bench::Theme::kDark}) {
-        const bool light = theme == bench::Theme::kLight;
-        const std::string path = path_of(name + (light ? "" : "-dark"));
-        (light ? drawn.svg_light : drawn.svg_dark) =
-            draw(path + ".svg", chart, theme, bench::ImageFormat::kSvg);
-        draw(path + ".png", chart, theme, bench::ImageFormat::kPng);
+      try {
+        section.charts.push_back(draw_one(chart, unique_name(chart.name, section.file.path)));
+      } catch (const Error& e) {
+        section.notes.push_back(fmt::format("{}: {}", chart.name, e.what()));
+        if (fault_.empty()) fault_ = e.what();
       }
-      section.charts.push_back(std::move(drawn));
     }
   }
 
@@ -161,6 +176,7 @@ class Report {
   const ReportArgs& args_;
   std::vector<ReportSection> sections_;
   std::set<std::string> names_;
+  std::string fault_;  ///< the first chart that could not be drawn
 };
 
 }  // namespace
