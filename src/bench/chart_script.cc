@@ -75,7 +75,7 @@ std::string variables(const Colours& colours) {
 std::string terminal(const Chart& chart, const Colours& colours, ImageFormat format) {
   if (format == ImageFormat::kSvg) {
     return fmt::format(
-        "set terminal svg size {},{} dynamic noenhanced font 'sans-serif,14' background '{}'\n",
+        "set terminal svg size {},{} fixed noenhanced font 'sans-serif,14' background '{}'\n",
         chart.width, chart.height, colours.background);
   }
   return fmt::format(

@@ -53,7 +53,7 @@ constexpr Reference kLiterature[] = {{"V100: 15.7 TFLOP/s, 0.9 TB/s", 15700, 900
                                      {"A100: 19.5 TFLOP/s, 2.0 TB/s", 19500, 2000}};
 
 std::string bandwidth_text(double gbps) {
-  return gbps >= 1000 ? fmt::format("{:.2f} TB/s", gbps / 1000) : fmt::format("{:.3g} GB/s", gbps);
+  return gbps >= 1000 ? fmt::format("{:.2f} TB/s", gbps / 1000) : fmt::format("{:.{}f} GB/s", gbps, gbps < 100 ? 1 : 0);
 }
 
 Plot plan(const Slice& slice, const FilePeaks& peaks, bool literature) {

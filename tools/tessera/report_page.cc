@@ -138,7 +138,7 @@ std::string rows_html(const std::vector<FileRow>& rows) {
 
 std::string named_numbers(const std::vector<std::pair<std::string, double>>& numbers) {
   std::vector<std::string> texts;
-  for (const auto& [name, value] : numbers) texts.push_back(fmt::format("{} {:g}", name, value));
+  for (const auto& [name, value] : numbers) texts.push_back(fmt::format("{} {:.10g}", name, value));
   return joined(texts);
 }
 
@@ -204,7 +204,7 @@ std::string geomeans_html(const ResultsFile& file) {
 bench::Facts peak_facts(const bench::FilePeaks& peaks) {
   bench::Facts facts;
   const auto add = [&](const char* name, const std::optional<double>& value, const char* unit) {
-    if (value) facts.emplace_back(name, fmt::format("{:.4g} {}", *value, unit));
+    if (value) facts.emplace_back(name, fmt::format("{:.{}f} {}", *value, *value < 100 ? 1 : 0, unit));
   };
   add("multiply-adds in registers", peaks.fma_gflops, "GFLOP/s");
   add("multiply-adds in registers, f64", peaks.fma_f64_gflops, "GFLOP/s");
