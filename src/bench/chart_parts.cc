@@ -179,6 +179,25 @@ std::string heading(const Chart& chart, const std::string& title, const std::str
       20.0 / chart.width, 1 - 45.0 / chart.height);
 }
 
+std::string frame(const Chart& chart, const Margins& margins, const std::string& x_name,
+                  const std::string& y_name) {
+  const double width = chart.width, height = chart.height;
+  std::string out = fmt::format(
+      "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\n"
+      "set tmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n",
+      margins.left / width, 1 - margins.right / width, 1 - margins.top / height,
+      margins.bottom / height);
+  const auto name = [&](const std::string& text, double x, double y, const char* turn) {
+    if (text.empty()) return;
+    out += fmt::format(
+        "set label {} at screen {:.4f}, screen {:.4f} center {} font f14 textcolor rgb fg\n",
+        gp_text(text), x / width, y / height, turn);
+  };
+  name(x_name, (margins.left + width - margins.right) / 2, 16, "");
+  name(y_name, 18, (margins.bottom + height - margins.top) / 2, "rotate by 90");
+  return out;
+}
+
 double step_down(double value) {
   const double power = std::pow(10, std::floor(std::log10(value)));
   for (const double step : {5.0, 2.0, 1.0}) {

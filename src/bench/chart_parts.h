@@ -49,6 +49,15 @@ std::string subtitle(const ResultsFile& file, const Slice& slice);
 /// Title and subtitle in the top left corner of a chart.
 std::string heading(const Chart& chart, const std::string& title, const std::string& subtitle);
 
+/// Distances of the plot from the edges of its chart, in pixels.
+struct Margins {
+  int left = 0, right = 0, top = 0, bottom = 0;
+};
+/// Places the plot and names its axes; "" is no name. Names stand at fixed places: those that
+/// gnuplot chooses fall off the edge in one terminal or another.
+std::string frame(const Chart& chart, const Margins& margins, const std::string& x_name,
+                  const std::string& y_name);
+
 /// "set xtics (...)" over a logarithmic axis, from and to included.
 std::string log_tics(char axis, double from, double to);
 /// The next smaller or larger of 1, 2, 5 times a power of ten.

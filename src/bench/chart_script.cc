@@ -46,9 +46,10 @@ std::string_view text_on(std::string_view colour) {
   return luminance > 0.179 ? "#000000" : "#ffffff";
 }
 
-/// Sizes in pixels of the chart; bitmaps take points of 4/3 pixels.
-std::string fonts(ImageFormat format) {
-  std::string out;
+/// Letters in pixels of the chart, bitmaps take points of 4/3 pixels; and dots, which SVG draws
+/// larger.
+std::string sizes(ImageFormat format) {
+  std::string out = format == ImageFormat::kSvg ? "dot = 0.65\n" : "dot = 1.0\n";
   for (const int size : {11, 12, 14, 17}) {
     out += format == ImageFormat::kSvg ? fmt::format("f{0} = ',{0}'\n", size)
                                        : fmt::format("f{} = ',{:g}'\n", size, size * 0.75);
@@ -88,12 +89,10 @@ std::string terminal(const Chart& chart, const Colours& colours, ImageFormat for
 
 std::string chart_script(const Chart& chart, Theme theme, ImageFormat format) {
   const Colours& colours = theme == Theme::kLight ? kLight : kDark;
-  return "set encoding utf8\n" + terminal(chart, colours, format) + fonts(format) +
+  return "set encoding utf8\n" + terminal(chart, colours, format) + sizes(format) +
          variables(colours) +
          "set border 3 linecolor rgb soft\n"
          "set tics textcolor rgb fg\n"
-         "set xlabel textcolor rgb fg\n"
-         "set ylabel textcolor rgb fg\n"
          "set key textcolor rgb fg\n"
          "set grid linecolor rgb grid linetype 1\n" +
          chart.body;

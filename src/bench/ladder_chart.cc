@@ -52,14 +52,6 @@ double largest(const Speeds& speeds) {
   return most;
 }
 
-std::string frame(const Chart& chart, int left, int right, int top, int bottom) {
-  return fmt::format(
-      "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\n"
-      "set tmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n",
-      double(left) / chart.width, 1 - double(right) / chart.width, 1 - double(top) / chart.height,
-      double(bottom) / chart.height);
-}
-
 Chart by_size(const ResultsFile& file, const Slice& slice, const std::vector<Series>& series,
               Speeds speeds) {
   keep_largest(speeds);
@@ -97,14 +89,14 @@ Chart by_size(const ResultsFile& file, const Slice& slice, const std::vector<Ser
   chart.body =
       heading(chart, "The ladder on square products, best configuration of each rung",
               subtitle(file, slice)) +
-      frame(chart, 75, kRight, 70, 62) +
+      frame(chart, {75, kRight, 70, 62}, "m = n = k", unit.name) +
       fmt::format(
           "set xrange [-0.6:{:.1f}]\nset yrange [0:*]\nset offsets 0,0,graph 0.06,0\n"
           "set xtics nomirror scale 0 ({})\nset ytics nomirror\nset grid noxtics ytics\n"
-          "set boxwidth {:.4f}\nset xlabel 'm = n = k'\nset ylabel '{}' offset 1,0\n"
+          "set boxwidth {:.4f}\n"
           "set key at screen {:.4f}, screen {:.4f} left top Left reverse samplen 1.2 spacing 1.2 "
           "font f12\n",
-          group - 0.4, tics, step * 0.9, unit.name, 1 - (kRight - 12.0) / chart.width,
+          group - 0.4, tics, step * 0.9, 1 - (kRight - 12.0) / chart.width,
           1 - 64.0 / chart.height) +
       blocks + fmt::format("plot {}\n", fmt::join(plots, ", \\\n  "));
   return chart;
@@ -164,13 +156,13 @@ Chart at_largest(const ResultsFile& file, const Slice& slice, const std::vector<
   }
   chart.body =
       heading(chart, fmt::format("The ladder at m = n = k = {}", size), subtitle(file, slice)) +
-      frame(chart, 175, 35, top, bottom) +
+      frame(chart, {175, 35, top, bottom}, unit.name, "") +
       fmt::format(
           "set yrange [-0.6:{:.1f}]\nset xrange [0:{:g}]\nset ytics nomirror scale 0 ({})\n"
-          "set xtics nomirror\nset grid xtics noytics\nset xlabel '{}'\n"
+          "set xtics nomirror\nset grid xtics noytics\n"
           "set key at screen {:.4f}, screen {:.4f} left top Left reverse "
           "samplen 2.2 font f12\n",
-          bars - 0.4, most * 1.06 / unit.gflops, tics, unit.name, 170.0 / chart.width,
+          bars - 0.4, most * 1.06 / unit.gflops, tics, 170.0 / chart.width,
           1 - 58.0 / chart.height) +
       blocks + fmt::format("plot {}\n", fmt::join(plots, ", \\\n  "));
   return chart;

@@ -53,7 +53,8 @@ constexpr Reference kLiterature[] = {{"V100: 15.7 TFLOP/s, 0.9 TB/s", 15700, 900
                                      {"A100: 19.5 TFLOP/s, 2.0 TB/s", 19500, 2000}};
 
 std::string bandwidth_text(double gbps) {
-  return gbps >= 1000 ? fmt::format("{:.2f} TB/s", gbps / 1000) : fmt::format("{:.{}f} GB/s", gbps, gbps < 100 ? 1 : 0);
+  return gbps >= 1000 ? fmt::format("{:.2f} TB/s", gbps / 1000)
+                      : fmt::format("{:.{}f} GB/s", gbps, gbps < 100 ? 1 : 0);
 }
 
 Plot plan(const Slice& slice, const FilePeaks& peaks, bool literature) {
@@ -83,19 +84,14 @@ Plot plan(const Slice& slice, const FilePeaks& peaks, bool literature) {
 
 std::string axes(const Plot& plot, const Chart& chart) {
   const double unit = plot.unit.gflops;
-  return fmt::format(
-             "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\n"
-             "set tmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n"
+  return frame(chart, {kLeft, kRight, kTop, kBottom}, "FLOP for each byte of A, B and C moved once",
+               plot.unit.name) +
+         fmt::format(
              "set logscale xy\nset xrange [{:.9g}:{:.9g}]\nset yrange [{:.9g}:{:.9g}]\n"
-             "set xlabel 'FLOP for each byte of A, B and C moved once'\n"
-             "set label '{}' at screen {:.4f}, screen {:.4f} center rotate by 90 textcolor rgb fg\n"
              "set key at screen {:.4f}, screen {:.4f} left top Left reverse samplen 2.2 "
              "spacing 1.15 font f12\n",
-             double{kLeft} / chart.width, 1 - double{kRight} / chart.width,
-             1 - double{kTop} / chart.height, double{kBottom} / chart.height, plot.x.from,
-             plot.x.to, plot.y.from / unit, plot.y.to / unit, plot.unit.name, 18.0 / chart.width,
-             (kBottom + kPlotHeight / 2.0) / chart.height, 1 - (kRight - 12.0) / chart.width,
-             1 - (kTop - 6.0) / chart.height) +
+             plot.x.from, plot.x.to, plot.y.from / unit, plot.y.to / unit,
+             1 - (kRight - 12.0) / chart.width, 1 - (kTop - 6.0) / chart.height) +
          log_tics('x', plot.x.from, plot.x.to) +
          log_tics('y', plot.y.from / unit, plot.y.to / unit);
 }
@@ -170,10 +166,11 @@ void add_points(const Plot& plot, const Slice& slice, const std::vector<Series>&
     }
     if (block.empty()) continue;
     lines.blocks += fmt::format("$points{} << EOD\n{}EOD\n", i, block);
-    lines.plots.push_back(fmt::format(
-        "$points{} with points pointtype {} pointsize {} linewidth 1.5 linecolor rgb {} title {}",
-        i, point_type_of(series[i]), series[i].is_peer ? "0.9" : "0.75", colour_of(series[i]),
-        gp_text(shortened(series[i].name, 30))));
+    lines.plots.push_back(
+        fmt::format("$points{} with points pointtype {} pointsize {}*dot linewidth 1.5 linecolor "
+                    "rgb {} title {}",
+                    i, point_type_of(series[i]), series[i].is_peer ? "0.9" : "0.75",
+                    colour_of(series[i]), gp_text(shortened(series[i].name, 30))));
   }
 }
 

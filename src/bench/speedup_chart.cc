@@ -190,8 +190,8 @@ Chart draw(const ResultsFile& file, const Slice& slice, const std::string& suite
     const double mean = geometric_mean(all, peers[i]);  // of all cases, drawn or not
     chart.alt += fmt::format(" geometric mean over {} {:.2f};", peers[i], mean);
     plots.push_back(
-        fmt::format("$peer{} with points pointtype {} pointsize 0.85 linecolor rgb {} title {}", i,
-                    point_type_of(look), colour_of(look),
+        fmt::format("$peer{} with points pointtype {} pointsize 0.85*dot linecolor rgb {} title {}",
+                    i, point_type_of(look), colour_of(look),
                     gp_text(fmt::format("over {}: geometric mean {:.2f}\u00d7",
                                         shortened(peers[i], 24), mean))));
   }
@@ -212,17 +212,14 @@ Chart draw(const ResultsFile& file, const Slice& slice, const std::string& suite
                   suite.empty() ? "" : ": " + shortened(suite, 40));
   chart.body =
       heading(chart, title, subtitle(file, slice) + thinned) +
+      frame(chart, {left, right, top, bottom},
+            "time of the peer / time of Tessera (right of 1 is faster)", "") +
       fmt::format(
-          "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\n"
-          "set tmargin at screen {:.4f}\nset bmargin at screen {:.4f}\n"
           "set logscale x\nset xrange [{:g}:{:g}]\nset yrange [-0.8:{:g}]\n"
           "set xtics nomirror ({})\nset ytics nomirror scale 0 ({}) font f12\n"
-          "set grid xtics ytics\nset xlabel 'time of the peer / time of Tessera (right of 1 is "
-          "faster)'\n"
+          "set grid xtics ytics\n"
           "set key at screen {:.4f}, screen {:.4f} left top Left reverse samplen 1 font f12\n",
-          double(left) / chart.width, 1 - double(right) / chart.width,
-          1 - double(top) / chart.height, double(bottom) / chart.height, span.from, span.to,
-          static_cast<double>(rows) - 0.2, ratio_tics(span), case_tics(all),
+          span.from, span.to, static_cast<double>(rows) - 0.2, ratio_tics(span), case_tics(all),
           double(left) / chart.width, 1 - 58.0 / chart.height) +
       blocks + fmt::format("plot {}\n", fmt::join(plots, ", \\\n  "));
   return chart;

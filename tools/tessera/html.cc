@@ -45,6 +45,22 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
+namespace {
+
+const char* class_of(HtmlTable::Kind kind) {
+  switch (kind) {
+    case HtmlTable::Kind::kNumber:
+      return " class=\"n\"";
+    case HtmlTable::Kind::kSentence:
+      return " class=\"s\"";
+    case HtmlTable::Kind::kWord:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string HtmlTable::html() const {
   if (rows.empty()) return "";
   std::vector<bool> used(columns.size(), false);
@@ -54,7 +70,7 @@ std::string HtmlTable::html() const {
   std::string out = "<div class=\"scroll\"><table>\n<thead><tr>";
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!used[i]) continue;
-    out += fmt::format("<th scope=\"col\"{}>{}</th>", columns[i].number ? " class=\"n\"" : "",
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", class_of(columns[i].kind),
                        escaped(columns[i].title));
   }
   out += "</tr></thead>\n<tbody>\n";
@@ -62,8 +78,7 @@ std::string HtmlTable::html() const {
     out += row.style.empty() ? "<tr>" : fmt::format("<tr class=\"{}\">", row.style);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (!used[i]) continue;
-      out += fmt::format("<td{}>{}</td>", columns[i].number ? " class=\"n\"" : "",
-                         escaped(row.cells[i]));
+      out += fmt::format("<td{}>{}</td>", class_of(columns[i].kind), escaped(row.cells[i]));
     }
     out += "</tr>\n";
   }

@@ -13,9 +13,10 @@ std::string escaped(std::string_view text);
 std::string base64(std::string_view bytes);
 
 struct HtmlTable {
+  enum class Kind { kWord, kNumber, kSentence };
   struct Column {
     std::string title;
-    bool number = false;
+    Kind kind = Kind::kWord;
   };
   struct Row {
     std::vector<std::string> cells;  ///< text, not yet escaped

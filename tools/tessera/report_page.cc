@@ -15,13 +15,16 @@ namespace {
 using bench::FileRow;
 using bench::ResultsFile;
 
+constexpr auto kNumber = HtmlTable::Kind::kNumber;
+constexpr auto kSentence = HtmlTable::Kind::kSentence;
+
 constexpr const char* kStyle = R"(
 :root { color-scheme: light dark; --fg: #1f2328; --soft: #59636e; --bg: #ffffff; --line: #d8dee4;
   --stripe: #f6f8fa; --bad: #b3261e; }
 @media (prefers-color-scheme: dark) { :root { --fg: #e6edf3; --soft: #9198a1; --bg: #0d1117;
   --line: #30363d; --stripe: #151b23; --bad: #ff8f85; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--fg); background: var(--bg);
-  max-width: 1200px; margin: 0 auto; padding: 1.5rem; }
+  max-width: 1500px; margin: 0 auto; padding: 1.5rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.3rem; margin-top: 2.5rem; overflow-wrap: anywhere; }
 h3 { font-size: 1.05rem; margin: 1.8rem 0 .5rem; }
 .soft { color: var(--soft); }
@@ -29,9 +32,9 @@ figure { margin: 1.2rem 0; } img { max-width: 100%; height: auto; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line);
-  vertical-align: top; }
-thead th { white-space: nowrap; }
-td.n, th.n { text-align: right; white-space: nowrap; }
+  vertical-align: top; white-space: nowrap; }
+td.n, th.n { text-align: right; }
+td.s, .facts td { white-space: normal; min-width: 20rem; overflow-wrap: anywhere; }
 tbody tr:nth-child(even) { background: var(--stripe); }
 tr.bad td { color: var(--bad); } tr.peer td { font-style: italic; }
 .facts th { font-weight: 500; color: var(--soft); white-space: nowrap; }
@@ -107,14 +110,25 @@ std::string rows_html(const std::vector<FileRow>& rows) {
   const bench::SpeedUnit unit = unit_of(rows);
   const std::vector<std::string> peers = peers_named(rows);
   HtmlTable table;
-  table.columns = {{"suite"},        {"case"},          {"calls", true},   {"cache"},
-                   {"rung"},         {"asked for"},     {"kernel"},        {"disposition"},
-                   {"median", true}, {"spread", true},  {unit.name, true}, {"GB/s", true},
-                   {"of FMA", true}, {"of roof", true}, {"bound by"}};
-  for (const std::string& peer : peers) table.columns.push_back({"over " + peer, true});
-  table.columns.push_back({"error / bound", true});
+  table.columns = {{"suite"},
+                   {"case"},
+                   {"calls", kNumber},
+                   {"cache"},
+                   {"rung"},
+                   {"asked for"},
+                   {"kernel"},
+                   {"disposition"},
+                   {"median", kNumber},
+                   {"spread", kNumber},
+                   {unit.name, kNumber},
+                   {"GB/s", kNumber},
+                   {"of FMA", kNumber},
+                   {"of roof", kNumber},
+                   {"bound by"}};
+  for (const std::string& peer : peers) table.columns.push_back({"over " + peer, kNumber});
+  table.columns.push_back({"error / bound", kNumber});
   table.columns.push_back({"timer"});
-  table.columns.push_back({"remarks"});
+  table.columns.push_back({"remarks", kSentence});
   for (const FileRow& row : rows) {
     std::vector<std::string> cells = {row.what.suite,
                                       bench::case_text(row.what),
@@ -142,13 +156,33 @@ std::string named_numbers(const std::vector<std::pair<std::string, double>>& num
   return joined(texts);
 }
 
+/// The reasons, which stand far to the right in the table of all rows.
+std::string refusals_html(const std::vector<FileRow>& rows) {
+  HtmlTable table;
+  table.columns = {{"suite"},     {"case"},        {"cache"},
+                   {"asked for"}, {"disposition"}, {"why", kSentence}};
+  for (const FileRow& row : rows) {
+    if (row.passed()) continue;
+    table.rows.push_back({{row.what.suite, bench::case_text(row.what), row.cache, row.requested,
+                           row.disposition_text, row.detail},
+                          "bad"});
+  }
+  return table.html();
+}
+
 /// What each kernel occupies, once for each case and kernel.
 std::string launches_html(const std::vector<FileRow>& rows) {
   HtmlTable table;
-  table.columns = {{"case"},           {"kernel"},         {"launch"},
-                   {"grid"},           {"block"},          {"registers", true},
-                   {"local B", true},  {"shared B", true}, {"blocks/SM", true},
-                   {"occupancy", true}};
+  table.columns = {{"case"},
+                   {"kernel"},
+                   {"launch"},
+                   {"grid"},
+                   {"block"},
+                   {"registers", kNumber},
+                   {"local B", kNumber},
+                   {"shared B", kNumber},
+                   {"blocks/SM", kNumber},
+                   {"occupancy", kNumber}};
   for (const FileRow& row : rows) {
     for (const bench::gpu::Launch& l : row.launches) {
       table.rows.push_back(
@@ -165,7 +199,8 @@ std::string launches_html(const std::vector<FileRow>& rows) {
 
 std::string counters_html(const std::vector<FileRow>& rows) {
   HtmlTable table;
-  table.columns = {{"case"}, {"cache"}, {"kernel"}, {"measured"}, {"from the algorithm"}};
+  table.columns = {
+      {"case"}, {"cache"}, {"kernel"}, {"measured", kSentence}, {"from the algorithm", kSentence}};
   for (const FileRow& row : rows) {
     if (row.counters.empty() && row.analytic.empty()) continue;
     table.rows.push_back({{bench::case_text(row.what), row.cache, row.name(),
@@ -177,7 +212,7 @@ std::string counters_html(const std::vector<FileRow>& rows) {
 
 std::string whys_html(const ResultsFile& file) {
   HtmlTable table;
-  table.columns = {{"rung"}, {"why"}};
+  table.columns = {{"rung"}, {"why", kSentence}};
   std::string last;
   for (const FileRow& row : file.rows) {
     if (row.why.empty() || row.rung == last) continue;
@@ -190,8 +225,8 @@ std::string whys_html(const ResultsFile& file) {
 std::string geomeans_html(const ResultsFile& file) {
   const std::vector<std::string> peers = peers_named(file.geomeans);
   HtmlTable table;
-  table.columns = {{"suite"}, {"cache"}, {"kernel"}, {"cases", true}, {"of roof", true}};
-  for (const std::string& peer : peers) table.columns.push_back({"over " + peer, true});
+  table.columns = {{"suite"}, {"cache"}, {"kernel"}, {"cases", kNumber}, {"of roof", kNumber}};
+  for (const std::string& peer : peers) table.columns.push_back({"over " + peer, kNumber});
   for (const bench::FileGeomean& mean : file.geomeans) {
     std::vector<std::string> cells = {mean.suite, mean.cache, mean.requested,
                                       fmt::format("{}", mean.cases), percent(mean.of_roofline)};
@@ -204,7 +239,8 @@ std::string geomeans_html(const ResultsFile& file) {
 bench::Facts peak_facts(const bench::FilePeaks& peaks) {
   bench::Facts facts;
   const auto add = [&](const char* name, const std::optional<double>& value, const char* unit) {
-    if (value) facts.emplace_back(name, fmt::format("{:.{}f} {}", *value, *value < 100 ? 1 : 0, unit));
+    if (value)
+      facts.emplace_back(name, fmt::format("{:.{}f} {}", *value, *value < 100 ? 1 : 0, unit));
   };
   add("multiply-adds in registers", peaks.fma_gflops, "GFLOP/s");
   add("multiply-adds in registers, f64", peaks.fma_f64_gflops, "GFLOP/s");
@@ -217,7 +253,7 @@ bench::Facts peak_facts(const bench::FilePeaks& peaks) {
 
 std::string peers_html(const ResultsFile& file) {
   HtmlTable table;
-  table.columns = {{"peer"}, {"version"}, {"library"}, {"notes"}};
+  table.columns = {{"peer"}, {"version"}, {"library"}, {"notes", kSentence}};
   for (const bench::PeerInfo& peer : file.peers) {
     table.rows.push_back({{peer.name, peer.version, peer.library, joined(peer.notes)}, ""});
   }
@@ -261,6 +297,7 @@ std::string section_html(const ReportSection& section) {
   if (!section.notes.empty()) out += "<div class=\"soft\">" + list_html(section.notes) + "</div>\n";
   out += heading("Geometric means", geomeans_html(file));
   out += heading("Rungs", whys_html(file));
+  out += heading("Rows without a speed", refusals_html(file.rows));
   out += heading("Rows", rows_html(file.rows));
   out += heading("CPU", rows_html(file.cpu_rows));
   out += heading("Launches", launches_html(file.rows));
