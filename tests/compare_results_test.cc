@@ -1,6 +1,7 @@
 // Pairing rows of two runs and judging them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "bench/compare.h"
