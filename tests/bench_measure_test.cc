@@ -107,6 +107,15 @@ TEST(Measure, StopsWhenTheMedianIsKnownAndGoesOnWhenItIsNot) {
   EXPECT_NE(unsure[0].remarks[0].find("noisy"), std::string::npos);
 }
 
+TEST(Measure, OfAVerySlowProductThreeSamplesAreEnough) {
+  Fake slow;
+  slow.one_s = {2.0};
+  EXPECT_EQ(measured({timed(slow)}, 0.5)[0].seconds.size(), 3U);
+  Fake quick;
+  quick.one_s = {0.2};
+  EXPECT_GE(measured({timed(quick)}, 0.5)[0].seconds.size(), 5U);
+}
+
 TEST(Measure, AShortProductIsRepeatedInWholeGranules) {
   Fake fake;
   fake.one_s = {1e-5};

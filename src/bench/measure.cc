@@ -75,8 +75,10 @@ class Turns {
 
   bool enough(std::size_t i) const {
     const Row& row = rows_[i];
-    // The last sample, which is judged, is one of them.
-    if (static_cast<int>(row.seconds.size()) + 1 < options_.fewest_samples) return false;
+    // Of what takes seconds, three are enough. The last sample, which is judged, is one of them.
+    constexpr int kFewestSlow = 3;
+    const int fewest = spent_s_[i] > 2 * options_.seconds ? kFewestSlow : options_.fewest_samples;
+    if (static_cast<int>(row.seconds.size()) + 1 < fewest) return false;
     if (spent_s_[i] >= options_.seconds) return true;
     constexpr int kForAnInterval = 11;
     return static_cast<int>(row.seconds.size()) >= kForAnInterval &&

@@ -5,6 +5,7 @@
 
 #include "args.h"
 #include "bench/suite.h"
+#include "bench_compare.h"
 #include "bench_session.h"
 #include "tessera/error.h"
 #include "text_file.h"
@@ -17,7 +18,7 @@ using bench::Case;
 
 struct BenchArgs {
   std::vector<std::int64_t> sizes;
-  std::vector<std::string> suites;
+  std::vector<std::string> suites, compared;
   std::string ops = "NN";
   std::string dtype = "f32";
   std::string cache = "warm";
@@ -80,11 +81,15 @@ int run_cost(const BenchArgs& args) {
 }
 
 int run_bench(BenchArgs args) {
+  if (!args.compared.empty()) {
+    return run_bench_compare(args.compared[0], args.compared[1], args.json);
+  }
   if (args.cost) return run_cost(args);
   std::vector<std::string> faults;
   const std::vector<Case> cases = cases_of(args, &faults);
   if (args.session.kernels.empty()) args.session.kernels = {"auto"};
   if (args.session.peers.empty()) args.session.peers = {"all"};
+  args.session.peaks = !args.once;
   BenchSession session("bench", args.session);
   if (args.once) {
     for (const Case& c : cases) bench::run_once(c, session.field());
@@ -157,6 +162,9 @@ Verb add_bench(CLI::App& root) {
   app->add_flag("--counters", args->counters,
                 "also count requests, sectors, bytes, wavefronts: by the algorithm and, on a GPU "
                 "with ncu, by the hardware");
+  app->add_option("--compare", args->compared, "two results of --json-file: what became faster")
+      ->type_name("OLD NEW")
+      ->expected(2);
   app->add_flag("--cost", args->cost, "size, build time and first product instead of speed");
   app->add_flag("--once", args->once, "one product of each and nothing else, for profilers");
   app->add_flag("--json", args->json, "report as one JSON object");

@@ -19,6 +19,7 @@ struct SessionOptions {
   int threads = 0;
   double seconds = 1;
   std::string data = "normal";
+  bool peaks = true;  ///< false: run nothing but what is asked for
 };
 
 class BenchSession {

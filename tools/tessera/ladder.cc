@@ -112,7 +112,7 @@ Json rows_json(const bench::RunReport& report) {
 }
 
 int run_ladder(LadderArgs args) {
-  constexpr std::int64_t kMostOnCpu = 1024;  // the naive kernel is to end while somebody waits
+  constexpr std::int64_t kMostOnCpu = 512;  // the naive kernel is to end while somebody waits
   const bool wants_cuda = args.device != "cpu";
   const bool has_cuda = wants_cuda && !cuda_devices().empty();
   if (wants_cuda && !has_cuda && args.device != "auto") {
@@ -153,7 +153,7 @@ Verb add_ladder(CLI::App& root) {
       root.add_subcommand("ladder", "every rung on this machine, from naive to the best, and why");
   const auto args = std::make_shared<LadderArgs>();
   app->add_option("-n,--size", args->n,
-                  "of the square matrices (default 4096 on a GPU, 1024 on the CPU)")
+                  "of the square matrices (default 4096 on a GPU, 512 on the CPU)")
       ->type_name("N")
       ->check(decimal_fault)
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
