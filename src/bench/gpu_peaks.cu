@@ -288,7 +288,8 @@ class Bench {
       for (std::int64_t turn = 0; turn < turns; ++turn) {
         TESSERA_CUDA_CHECK(cudaMemcpyAsync(to.as<void>(), from.as<void>(),
                                            static_cast<std::size_t>(bytes),
-                                           cudaMemcpyDeviceToDevice, as_stream(stream_.get())));
+                                           cudaMemcpyDeviceToDevice,
+                                           static_cast<cudaStream_t>(stream_.get())));
       }
     });
     return 2.0 * static_cast<double>(bytes) / std::min(seconds, copied_s);

@@ -19,6 +19,7 @@ std::vector<Launch> Graph::launches() const { refuse(); }
 Peaks measure_peaks() { refuse(); }
 Versions versions() { refuse(); }
 std::string pci_bus_id(int) { refuse(); }
+std::uint64_t fingerprint(const void*, std::size_t, void*) { refuse(); }
 void fill(void*, std::uint8_t, std::size_t, void*) { refuse(); }
 
 }  // namespace tessera::bench::gpu
