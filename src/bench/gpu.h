@@ -52,6 +52,12 @@ struct Peaks {
 };
 Peaks measure_peaks();
 
+/// Cycles from one load to the next that needs its result, nothing else running.
+struct Latencies {
+  double shared_cycles = 0, l2_cycles = 0, memory_cycles = 0;
+};
+Latencies measure_latencies();
+
 /// "580.159.04", "13.0", "13.0"; empty where unknown.
 struct Versions {
   std::string driver, cuda_driver, cuda_runtime;

@@ -286,10 +286,9 @@ class Bench {
     // The driver's own copy is now the faster one, now the slower.
     const double copied_s = seconds_per_turn(kLeastMs, [&](std::int64_t turns) {
       for (std::int64_t turn = 0; turn < turns; ++turn) {
-        TESSERA_CUDA_CHECK(cudaMemcpyAsync(to.as<void>(), from.as<void>(),
-                                           static_cast<std::size_t>(bytes),
-                                           cudaMemcpyDeviceToDevice,
-                                           static_cast<cudaStream_t>(stream_.get())));
+        TESSERA_CUDA_CHECK(
+            cudaMemcpyAsync(to.as<void>(), from.as<void>(), static_cast<std::size_t>(bytes),
+                            cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream_.get())));
       }
     });
     return 2.0 * static_cast<double>(bytes) / std::min(seconds, copied_s);

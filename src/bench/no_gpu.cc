@@ -17,6 +17,7 @@ Graph::~Graph() = default;
 void Graph::launch(void*) { refuse(); }
 std::vector<Launch> Graph::launches() const { refuse(); }
 Peaks measure_peaks() { refuse(); }
+Latencies measure_latencies() { refuse(); }
 Versions versions() { refuse(); }
 std::string pci_bus_id(int) { refuse(); }
 std::uint64_t fingerprint(const void*, std::size_t, void*) { refuse(); }

@@ -3,7 +3,9 @@
 
 #include <set>
 
+#include "bench/gpu.h"
 #include "cli.h"
+#include "core/backend.h"
 #include "core/threads.h"
 #include "cpu/peak.h"
 #include "cpu/simd_targets.h"
@@ -55,7 +57,46 @@ Json cuda_json() {
   return array;
 }
 
-void print_info_json(const std::vector<Peak>& peaks) {
+struct GpuPeak {
+  int index = 0;
+  bench::gpu::Peaks peaks;
+  bench::gpu::Latencies latencies;
+};
+
+std::vector<GpuPeak> measure_gpu_peaks() {
+  std::vector<GpuPeak> found;
+  for (const DeviceInfo& d : cuda_devices()) {
+    const cuda::DeviceGuard guard(d.index);
+    found.push_back({d.index, bench::gpu::measure_peaks(), bench::gpu::measure_latencies()});
+  }
+  return found;
+}
+
+Json gpu_peak_json(const GpuPeak& p) {
+  return {{"index", p.index},
+          {"fma_f32_gflops", p.peaks.fma_gflops},
+          {"fma_f64_gflops", p.peaks.fma_f64_gflops},
+          {"outer_product_f32_gflops", p.peaks.outer_product_gflops},
+          {"shared_gbps", p.peaks.shared_gbps},
+          {"l2_read_gbps", p.peaks.l2_read_gbps},
+          {"memory_copy_gbps", p.peaks.memory_gbps},
+          {"shared_latency_cycles", p.latencies.shared_cycles},
+          {"l2_latency_cycles", p.latencies.l2_cycles},
+          {"memory_latency_cycles", p.latencies.memory_cycles}};
+}
+
+void print_gpu_peak(const GpuPeak& p) {
+  fmt::print(
+      "peak      cuda:{}: FMA {:.1f} TFLOP/s f32, {:.1f} f64; {:.1f} fed from shared memory\n",
+      p.index, p.peaks.fma_gflops / 1e3, p.peaks.fma_f64_gflops / 1e3,
+      p.peaks.outer_product_gflops / 1e3);
+  fmt::print("          shared memory {:.1f} TB/s, L2 read {:.2f} TB/s, memory copy {:.2f} TB/s\n",
+             p.peaks.shared_gbps / 1e3, p.peaks.l2_read_gbps / 1e3, p.peaks.memory_gbps / 1e3);
+  fmt::print("          one load: shared memory {:.0f} cycles, L2 {:.0f}, memory {:.0f}\n",
+             p.latencies.shared_cycles, p.latencies.l2_cycles, p.latencies.memory_cycles);
+}
+
+void print_info_json(const std::vector<Peak>& peaks, const std::vector<GpuPeak>& gpu_peaks) {
   Json json = provenance();
   json["cpu"] = cpu_json();
   json["cuda_devices"] = cuda_json();
@@ -68,10 +109,12 @@ void print_info_json(const std::vector<Peak>& peaks) {
                              {"fma_f64_gflops", p.f64_gflops},
                              {"read_gbps", p.read_gbps}});
   }
+  if (!gpu_peaks.empty()) json["cuda_peaks"] = Json::array();
+  for (const GpuPeak& p : gpu_peaks) json["cuda_peaks"].push_back(gpu_peak_json(p));
   print_json(json);
 }
 
-void print_info_text(const std::vector<Peak>& peaks) {
+void print_info_text(const std::vector<Peak>& peaks, const std::vector<GpuPeak>& gpu_peaks) {
   const DeviceInfo& cpu = cpu_device();
   const std::string cuda_build = cuda_build_text();
   fmt::print("version   {}\n", version_line());
@@ -95,6 +138,7 @@ void print_info_text(const std::vector<Peak>& peaks) {
     fmt::print("peak      {} thread{}: FMA {:.1f} GFLOP/s f32, {:.1f} f64; read {:.1f} GB/s\n",
                p.threads, p.threads == 1 ? "" : "s", p.f32_gflops, p.f64_gflops, p.read_gbps);
   }
+  for (const GpuPeak& p : gpu_peaks) print_gpu_peak(p);
 }
 
 }  // namespace
@@ -106,7 +150,8 @@ Verb add_info(CLI::App& root) {
   };
   const auto args = std::make_shared<Args>();
   app->add_flag("--peaks", args->peaks,
-                "measure the FMA peak and the read bandwidth, on one thread and on all");
+                "measure the FMA peak and the read bandwidth, on one thread and on all; on a GPU "
+                "also shared memory, L2 and latencies");
   app->add_flag("--json", args->json, "as one JSON object");
   app->footer(
       "Examples:\n"
@@ -114,10 +159,12 @@ Verb add_info(CLI::App& root) {
       "  tessera info --peaks --json\n");
   return {app, [args]() -> int {
             const std::vector<Peak> peaks = args->peaks ? measure_peaks() : std::vector<Peak>();
+            const std::vector<GpuPeak> gpu_peaks =
+                args->peaks ? measure_gpu_peaks() : std::vector<GpuPeak>();
             if (args->json) {
-              print_info_json(peaks);
+              print_info_json(peaks, gpu_peaks);
             } else {
-              print_info_text(peaks);
+              print_info_text(peaks, gpu_peaks);
             }
             return kOk;
           }};
