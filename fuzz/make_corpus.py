@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of the fuzz targets: corpus/npy and corpus/safetensors beside this file.
+"""Writes the seed corpus of the fuzz targets: corpus/npy, corpus/safetensors and corpus/suite beside
+this file.
 
 The seeds are small files that load, and files that lie in each of the ways the readers check.
 Run it after changing it, and commit what it writes.
@@ -102,7 +103,33 @@ SAFETENSORS = {
     ),
 }
 
-for folder, seeds in (("npy", NPY), ("safetensors", SAFETENSORS)):
+
+
+def log_line(**changes):
+    def matrix(rows, cols, layout):
+        return {"rows": rows, "cols": cols, "ld": 9, "layout": layout, "batch_stride": 99}
+
+    line = {"tessera": "gemm", "dtype": "f32", "op_a": "T", "op_b": "N", "m": 3, "n": 4, "k": 5}
+    line |= {"a": matrix(5, 3, "row"), "b": matrix(5, 4, "col"), "c": matrix(3, 4, "row")}
+    line |= {"batch": 2, "alpha": 1.5, "beta": -2, "device": "cpu", "threads": 1}
+    return json.dumps(line | changes, separators=(",", ":")).encode() + b"\n"
+
+
+SUITE = {
+    "plain": b"M,N,K,opA,opB\n64,32,16,N,T\n",
+    "any_order": b"\xef\xbb\xbf# comment\r\ncount,k,N,m\r\n7,1,2,3\r\n",
+    "faults": b"M,N,K\n1,2\n0,1,1\n1,abc,1\n99999999999999999999,1,1\n1,1,1",
+    "large": b"M,N,K\n2147483648,1,2147483648\n2147483648,1,1\n",
+    "log": log_line() + log_line(),
+    "log_scalars": log_line(alpha="nan") + log_line(beta="-inf"),
+    "log_batch": log_line(batch=2**63) + log_line(batch=0),
+    "log_types": log_line(c=[]) + log_line(op_a=None) + b"{}\n[\n\xff\n",
+    "log_large_ld": log_line(
+        a={"rows": 5, "cols": 3, "ld": 2**63 - 1, "layout": "row", "batch_stride": -(2**63)}
+    ),
+}
+
+for folder, seeds in (("npy", NPY), ("safetensors", SAFETENSORS), ("suite", SUITE)):
     (HERE / folder).mkdir(parents=True, exist_ok=True)
     for name, seed in seeds.items():
         assert len(seed) < 1024, name

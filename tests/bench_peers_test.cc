@@ -410,7 +410,7 @@ TEST(Quiet, WaitsForThreadsThatSpin) {
   EXPECT_TRUE(stop);
   spinner.join();
   stopper.join();
-  EXPECT_TRUE(wait_until_quiet(0));
+  EXPECT_TRUE(wait_until_quiet(60));
 }
 
 TEST(Quiet, AThreadThatSleepsIsQuiet) {

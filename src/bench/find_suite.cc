@@ -55,10 +55,11 @@ std::string find_suite(const std::string& name_or_path) {
     }
   }
   const std::set<std::string> names = names_in(places);
-  throw Error(ErrorCode::kBadFile,
-              fmt::format("suite {}: is no file and no suite's name; suites: {}",
-                          io::in_quotes(name_or_path),
-                          names.empty() ? "none found" : fmt::to_string(fmt::join(names, ", "))));
+  throw Error(
+      ErrorCode::kBadFile,
+      fmt::format("suite {}: is no file and no suite's name; suites: {}",
+                  io::in_quotes(name_or_path),
+                  names.empty() ? "none found" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 }  // namespace tessera::bench

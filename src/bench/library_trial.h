@@ -10,9 +10,10 @@ namespace tessera::bench {
 
 struct Trial {
   bool ok = false;
-  std::string why;     ///< unless ok, in one line
-  std::string core;    ///< as the library says
-  double seconds = 0;  ///< of a 256 x 256 x 256 product on one thread, the best of a few
+  std::string why;   ///< unless ok, in one line
+  std::string core;  ///< as the library says
+  /// Of a 256 x 256 x 256 product on one thread, the best of a few; 0 for a kind without cores.
+  double seconds = 0;
 };
 
 /// Opens `file` in a child process, with core_variable set to `core` unless that is empty, and
