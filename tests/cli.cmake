@@ -2,7 +2,8 @@
 if(TARGET tessera_cli)
   find_package(CLI11 REQUIRED)
   find_package(nlohmann_json REQUIRED)
-  foreach(name IN ITEMS cli_mul_test cli_error_test cli_verb_test cli_resource_test)
+  foreach(name IN ITEMS cli_mul_test cli_error_test cli_verb_test cli_bench_test
+      cli_resource_test)
     tessera_test(${name} LABELS cli LIBRARIES nlohmann_json::nlohmann_json)
     if(TARGET ${name})
       target_sources(${name} PRIVATE support/cli.cc)

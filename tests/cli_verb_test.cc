@@ -9,8 +9,8 @@ namespace tessera::test {
 namespace {
 
 using Json = nlohmann::json;
-const std::vector<std::string> kVerbs = {"mul",  "verify", "info",      "kernels",
-                                         "show", "bench",  "completion"};
+const std::vector<std::string> kVerbs = {"mul",   "verify", "info",   "kernels",   "show",
+                                         "bench", "ladder", "report", "completion"};
 
 bool contains(const std::string& text, const std::string& piece) {
   return text.find(piece) != std::string::npos;
@@ -155,43 +155,6 @@ TEST_F(CliVerb, Show) {
   expect_ok(tensor);
   EXPECT_TRUE(contains(tensor.out, "1.5") && contains(tensor.out, "-2")) << tensor.out;
   expect_error(run_tessera({"show", path("none.npy")}), 3, {"none.npy"});
-}
-
-TEST_F(CliVerb, Bench) {
-  const Ran ran = run_tessera(
-      {"bench",     "33",       "17",   "5",         "16",          "16",          "16", "--kernel",
-       "cpu.naive", "--kernel", "auto", "--seconds", "0",           "--threads",   "1",  "--device",
-       "cpu",       "--ops",    "TN",   "--json",    "--json-file", path("r.json")});
-  expect_ok(ran);
-  const Json json = Json::parse(ran.out, nullptr, false);
-  ASSERT_EQ(json["results"].size(), 4U) << ran.out;
-  for (std::size_t i = 0; i < 4; ++i) {
-    const Json& row = json["results"][i];
-    // M, N and K as asked for, whatever the ops, and the speed from the same numbers.
-    const std::vector<double> asked =
-        i < 2 ? std::vector<double>{33, 17, 5} : std::vector<double>{16, 16, 16};
-    EXPECT_EQ((std::vector<double>{row["m"], row["n"], row["k"]}), asked);
-    EXPECT_NEAR(row["gflops"].get<double>() * row["median_s"].get<double>() * 1e9,
-                2 * asked[0] * asked[1] * asked[2], 1e-6 * asked[0] * asked[1] * asked[2]);
-    EXPECT_EQ(row["disposition"], "passed");
-    EXPECT_GT(row["gflops"].get<double>(), 0);
-    EXPECT_GE(row["samples"].get<int>(), 5);
-    EXPECT_LE(row["min_s"].get<double>(), row["median_s"].get<double>());
-    EXPECT_LE(row["median_s"].get<double>(), row["max_s"].get<double>());
-  }
-  EXPECT_EQ(json["ops"], "TN");
-  EXPECT_EQ(Json::parse(read_file(path("r.json")), nullptr, false), json);
-}
-
-TEST_F(CliVerb, BenchRefusals) {
-  expect_error(run_tessera({"bench", "8", "8"}), 2, {"tessera bench:"});
-  expect_error(run_tessera({"bench", "8", "8", "8", "8"}), 2, {"M N K"});
-  expect_error(run_tessera({"bench", "8", "8", "0"}), 2, {"0"});
-  // A kernel that cannot take the problem is shown without a speed.
-  const Ran ran = run_tessera(
-      {"bench", "8", "8", "8", "--kernel", "cpu.naive.f64", "--device", "cpu", "--seconds", "0"});
-  EXPECT_EQ(ran.code, 4);
-  EXPECT_TRUE(contains(ran.out, "not supported")) << ran.out;
 }
 
 TEST_F(CliVerb, Completion) {

@@ -40,9 +40,8 @@ int calibrate(const Timed& timed, double shortest_s) {
   double granule_s = timed.time_s(timed.granule);
   if (granule_s < shortest_s) granule_s = timed.time_s(timed.granule);  // the first is slow
   const double one_s = std::max(granule_s / timed.granule, 1e-9);
-  const double wanted = std::clamp(shortest_s / one_s + 1, 1.0, 1e6);
-  const int granules = static_cast<int>(std::ceil(wanted / timed.granule));
-  return std::max(1, granules) * timed.granule;
+  const double wanted = std::clamp(shortest_s / one_s, 1.0, 1e6);
+  return static_cast<int>(std::ceil(wanted / timed.granule)) * timed.granule;
 }
 
 bool prepare(const Timed& timed, const MeasureOptions& options, Row& row) {
@@ -75,9 +74,10 @@ class Turns {
 
   bool enough(std::size_t i) const {
     const Row& row = rows_[i];
-    // Of what takes seconds, three are enough. The last sample, which is judged, is one of them.
+    // Of what takes long, three are enough. The last sample, which is judged, is one of them.
     constexpr int kFewestSlow = 3;
-    const int fewest = spent_s_[i] > 2 * options_.seconds ? kFewestSlow : options_.fewest_samples;
+    const bool is_slow = spent_s_[i] > std::max(1.0, 2 * options_.seconds);
+    const int fewest = is_slow ? kFewestSlow : options_.fewest_samples;
     if (static_cast<int>(row.seconds.size()) + 1 < fewest) return false;
     if (spent_s_[i] >= options_.seconds) return true;
     constexpr int kForAnInterval = 11;

@@ -34,11 +34,16 @@ Bound bound_of(const Case& c, CacheState cache, const Roofs& roofs) {
   return compute_s >= bytes_s ? Bound{compute_s, "compute"} : Bound{bytes_s, level.name};
 }
 
-Roofs measure_cpu_roofs(int threads) {
-  const DeviceInfo& cpu = cpu_device();
+Roofs measure_cpu_fma(int threads, bool with_f64) {
   Roofs roofs;
   roofs.fma_gflops = measure_fma_gflops(DType::kF32, threads);
-  roofs.fma_f64_gflops = measure_fma_gflops(DType::kF64, threads);
+  if (with_f64) roofs.fma_f64_gflops = measure_fma_gflops(DType::kF64, threads);
+  return roofs;
+}
+
+Roofs measure_cpu_roofs(int threads, bool with_f64) {
+  const DeviceInfo& cpu = cpu_device();
+  Roofs roofs = measure_cpu_fma(threads, with_f64);
   roofs.memory_gbps = measure_read_gbps(threads);
   const int cores = std::min(threads, cpu.cores);
   roofs.l2_bytes = static_cast<double>(cpu.l2_bytes) * cores;

@@ -33,8 +33,10 @@ struct Bound {
 /// smallest cache that holds the operands.
 Bound bound_of(const Case& c, CacheState cache, const Roofs& roofs);
 
-/// The CPU's peaks for `threads` threads.
-Roofs measure_cpu_roofs(int threads);
+/// The CPU's peaks for `threads` threads; FP64 only when asked for.
+Roofs measure_cpu_roofs(int threads, bool with_f64);
+/// Of these the multiply-adds alone.
+Roofs measure_cpu_fma(int threads, bool with_f64);
 /// A CUDA device's.
 Roofs measure_cuda_roofs(const DeviceInfo& device);
 /// The larger of each: another program may have slowed one of the two measurements.

@@ -90,6 +90,8 @@ int run_bench(BenchArgs args) {
   if (args.session.kernels.empty()) args.session.kernels = {"auto"};
   if (args.session.peers.empty()) args.session.peers = {"all"};
   args.session.peaks = !args.once;
+  args.session.f64 = std::any_of(cases.begin(), cases.end(),
+                                 [](const Case& c) { return c.desc.dtype == DType::kF64; });
   BenchSession session("bench", args.session);
   if (args.once) {
     for (const Case& c : cases) bench::run_once(c, session.field());

@@ -79,7 +79,9 @@ Json first_product_json(const DeviceChoice& choice) {
   std::unique_ptr<cuda::DeviceGuard> guard;
   if (choice.space == Space::kCuda) {
     guard = std::make_unique<cuda::DeviceGuard>(choice.index);
-    for (float*& q : p) q = static_cast<float*>(cuda::allocate(static_cast<std::size_t>(bytes)));  // never released: the end
+    for (float*& q : p)
+      q = static_cast<float*>(
+          cuda::allocate(static_cast<std::size_t>(bytes)));  // never released: the end
     json["driver_and_context_ms"] = milliseconds_since(start);
   }
   const auto multiply = [&] {

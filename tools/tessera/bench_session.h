@@ -19,6 +19,7 @@ struct SessionOptions {
   int threads = 0;
   double seconds = 1;
   std::string data = "normal";
+  bool f64 = false;   ///< some case is FP64: its peak is needed
   bool peaks = true;  ///< false: run nothing but what is asked for
 };
 
@@ -46,8 +47,9 @@ class BenchSession {
   void choose_kernels(const SessionOptions& options);
   void open_the_peers(const SessionOptions& options);
   void watch_clocks();
-  bench::Roofs measure_roofs() const;
+  bench::Roofs measure_roofs(bool again) const;
 
+  bool with_f64_ = false;
   DeviceChoice device_;
   bench::Field field_;
   bench::RunReport report_;
