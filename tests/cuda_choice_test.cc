@@ -41,12 +41,21 @@ std::string choice(std::int64_t m, std::int64_t n, std::int64_t k, const std::st
 
 TEST(AutoOnH200, LargeTilesForManyOfThem) {
   for (const char* ops : {"NN", "NT", "TN", "TT"}) {
-    EXPECT_EQ(choice(2048, 2048, 2048, ops), "128x256x32_t16x8") << ops;
     EXPECT_EQ(choice(4096, 4096, 4096, ops), "128x256x32_t16x8") << ops;
     EXPECT_EQ(choice(8192, 8192, 8192, ops), "128x256x32_t16x8") << ops;
   }
+  EXPECT_EQ(choice(1536, 1536, 1536), "128x256x32_t16x8");
   EXPECT_EQ(choice(4095, 4095, 4095), "128x256x32_t16x8");
   EXPECT_EQ(choice(4097, 4097, 4097), "128x256x32_t16x8");
+}
+
+TEST(AutoOnH200, PackingPaysWhereCopiesWouldTranspose) {
+  EXPECT_EQ(choice(2048, 2048, 2048), "128x256x8_t8x16");
+  EXPECT_EQ(choice(2048, 2048, 2048, "NT"), "128x256x32_t16x8");
+  EXPECT_EQ(choice(1024, 1024, 1024, "NT"), "64x128x64_t16x8_k4");
+  for (const char* ops : {"NN", "NT", "TN", "TT"}) {
+    EXPECT_EQ(choice(1000, 1001, 1003, ops), "64x128x64_t16x8_k4") << ops;
+  }
 }
 
 TEST(AutoOnH200, NothingIsPackedForAThinProduct) {
@@ -69,8 +78,8 @@ TEST(AutoOnH200, TilesCutAlongKWhereTheyAreFew) {
 }
 
 TEST(AutoOnH200, SlicesForAboutOneTileAMultiprocessor) {
-  EXPECT_EQ(choice(1024, 1024, 1024), "64x128x16_t8x8_k2");
-  EXPECT_EQ(choice(1000, 1001, 1003), "64x128x16_t8x8_k2");
+  EXPECT_EQ(choice(1024, 1024, 1024), "64x128x64_t16x8_k4");
+  EXPECT_EQ(choice(1024, 1024, 1024, "TN"), "64x128x64_t16x8_k4");
 }
 
 TEST(AutoOnH200, SmallTilesForSmallProducts) {

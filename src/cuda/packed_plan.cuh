@@ -48,7 +48,7 @@ struct PackedPlan {
 
 inline PackedPlan plan_packed(const Problem& p, const Operands& x, const DeviceInfo& device,
                               const TileKernel& kernel) {
-  constexpr double kPackUs = 4.5, kPackBytesPerUs = 3.9e6;
+  constexpr double kPackUs = 3.5, kPackBytesPerUs = 3.9e6;
   const GemmArgs<float> args = args_of<float>(p, x, {0, 0, 0, p.m, p.n, {}});
   PackedPlan plan;
   plan.tiles = plan_tiles(p, device, kernel);

@@ -302,7 +302,7 @@ void add(Registry& registry) {
 /// For products that fill the chip.
 struct Large {
   static constexpr Config config{128, 256, 32, 16, 8, 1, 4};
-  static constexpr double peak_fraction = 0.99;
+  static constexpr double peak_fraction = 0.975;
 };
 /// Four groups of warps on one small tile: for about one for each multiprocessor, and cut ones.
 struct Sliced {
