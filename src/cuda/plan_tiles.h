@@ -17,9 +17,10 @@ namespace tessera::cuda {
 /// A kernel as the plan sees it.
 struct TileKernel {
   int tile_m, tile_n, tile_k;
-  int warps;             ///< of a block
-  int blocks_per_sm;     ///< that run at once
-  double peak_fraction;  ///< of the multiply-add peak, with many warps resident
+  int warps;                  ///< of a block
+  int blocks_per_sm;          ///< that run at once
+  double peak_fraction;       ///< of the multiply-add peak, with many warps resident
+  bool joins_pieces = false;  ///< by its last block for a tile, without a second kernel
 
   double tile_bytes() const { return 4.0 * tile_m * tile_n; }
 };
@@ -46,16 +47,25 @@ class TileTimes {
            (rest == 0 ? 0 : tiles_us(static_cast<int>(rest), steps));
   }
 
-  /// What TileSchedule cuts: computed, written, read and added by a second kernel.
+  /// What TileSchedule cuts: computed, written, read and added.
   double cut_us(const TileSchedule& cut) const {
-    constexpr double kSecondKernelUs = 4, kBytesPerUs = 3e6;
     const std::int64_t resident = (cut.pieces() + sm_count_ - 1) / sm_count_;
-    return static_cast<double>(cut.share) * step_us(static_cast<int>(resident)) + kSecondKernelUs +
-           2 * static_cast<double>(cut.slots()) * kernel_.tile_bytes() / kBytesPerUs;
+    return static_cast<double>(cut.share) * step_us(static_cast<int>(resident)) + join_us(cut);
   }
 
  private:
   static constexpr double kCyclesPerUs = 1980;
+
+  double join_us(const TileSchedule& cut) const {
+    if (kernel_.joins_pieces) {  // one block adds a tile's pieces, one after the other
+      constexpr double kCountUs = 7, kSlotUs = 0.15, kSlotBytesPerUs = 100e3;
+      const double pieces = static_cast<double>(cut.steps) / static_cast<double>(cut.share) + 1;
+      return kCountUs + pieces * (kSlotUs + kernel_.tile_bytes() / kSlotBytesPerUs);
+    }
+    constexpr double kSecondKernelUs = 4, kBytesPerUs = 3e6;
+    return kSecondKernelUs +
+           2 * static_cast<double>(cut.slots()) * kernel_.tile_bytes() / kBytesPerUs;
+  }
 
   /// One step of each of `resident` blocks of one multiprocessor.
   double step_us(int resident) const {
@@ -97,9 +107,14 @@ inline TilePlan plan_tiles(const Problem& p, const DeviceInfo& device, const Til
   const std::int64_t wave = std::int64_t{std::max(1, device.sm_count)} * kernel.blocks_per_sm;
   TileSchedule cut = whole;
   cut.whole = whole.whole / wave * wave;
+  // Pieces that are longer than a tile join few others, which have mostly been stored for long when
+  // they end: so one wave of whole tiles is cut along with the rest.
+  if (kernel.joins_pieces && cut.rest() > 0)
+    cut.whole = std::max(cut.whole - wave, std::int64_t{0});
   cut.share =
       std::max(ceil_div(cut.rest() * cut.steps, wave), ceil_div(kLeastDepth, kernel.tile_k));
-  if (cut.rest() == 0 || cut.share >= cut.steps) return {whole, kLaunchUs + whole_us};
+  const bool is_cut = cut.rest() > 0 && (cut.share < cut.steps || cut.rest() > wave);
+  if (!is_cut) return {whole, kLaunchUs + whole_us};
   const double cut_us = times.whole_us(cut.whole, cut.steps) + times.cut_us(cut);
   return cut_us < whole_us ? TilePlan{cut, kLaunchUs + cut_us}
                            : TilePlan{whole, kLaunchUs + whole_us};

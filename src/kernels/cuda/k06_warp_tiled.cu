@@ -13,6 +13,7 @@
 #include "cuda/describe.h"
 #include "cuda/launch.cuh"
 #include "cuda/plan_tiles.h"
+#include "cuda/warp_tile.cuh"
 
 namespace tessera {
 namespace {
@@ -59,51 +60,6 @@ struct Args {
   float* partials;   // slots of BM x BN sums
   bool c_is_vector;  // rows of C can be read and written 16 bytes at a time
 };
-
-/// Lane -> its row and column among a warp's 4 x 8 threads. A 16-byte read is served in quarters of
-/// a warp; with neighbours that differ in both directions, a quarter's addresses repeat in the next
-/// one and are served with it.
-__device__ inline int lane_col(int lane) { return (lane & 1) | (lane >> 1 & 6); }
-__device__ inline int lane_row(int lane) { return (lane >> 1 & 1) | (lane >> 3 & 2); }
-
-/// A thread's results: rows row(i) and columns col(j) of a block's tile, in groups of four.
-template <class K>
-struct ThreadTile {
-  int first_row, first_col;
-  __device__ explicit ThreadTile(int thread) {
-    constexpr int kWarpCols = K::config.BN / K::config.warp_n();
-    const int warp = thread / 32, lane = thread % 32;
-    first_row = warp / kWarpCols * K::config.warp_m() + lane_row(lane) * 4;
-    first_col = warp % kWarpCols * K::config.warp_n() + lane_col(lane) * 4;
-  }
-  __device__ int row(int i) const { return first_row + i / 4 * 16 + i % 4; }
-  __device__ int col(int j) const { return first_col + j / 4 * 32; }
-};
-
-/// count values from groups of four that lie kStep apart.
-template <int kStep, int kCount>
-__device__ __forceinline__ void load_fragment(float (&r_to)[kCount], const float* s_from) {
-#pragma unroll
-  for (int i = 0; i < kCount; i += 4) {
-    const float4 four = *reinterpret_cast<const float4*>(s_from + i / 4 * kStep);
-    r_to[i] = four.x, r_to[i + 1] = four.y, r_to[i + 2] = four.z, r_to[i + 3] = four.w;
-  }
-}
-
-/// c += a * b^T, up one column and down the next, so that neighbouring multiply-adds share an
-/// operand and registers are read less often.
-template <int TM, int TN>
-__device__ __forceinline__ void outer_product(float (&r_c)[TM][TN], const float (&r_a)[TM],
-                                              const float (&r_b)[TN]) {
-#pragma unroll
-  for (int j = 0; j < TN; ++j) {
-#pragma unroll
-    for (int step = 0; step < TM; ++step) {
-      const int i = j % 2 == 0 ? step : TM - 1 - step;
-      r_c[i][j] += r_a[i] * r_b[j];
-    }
-  }
-}
 
 /// Sums the products of `count` tiles along p, from `first` on, into r_c.
 template <class K, Access kA, Access kB>
@@ -197,34 +153,6 @@ __device__ __forceinline__ void add_slices(float* s_sums, int slice,
   }
 }
 
-template <class K>
-__device__ __forceinline__ void store_tile(const Args& x, const TileSchedule::Place& place,
-                                           const ThreadTile<K>& own,
-                                           const float (&r_c)[K::config.TM][K::config.TN]) {
-  const GemmArgs<float>& g = x.gemm;
-#pragma unroll
-  for (int i = 0; i < K::config.TM; ++i) {
-    const std::int64_t row = place.row * K::config.BM + own.row(i);
-#pragma unroll
-    for (int j = 0; j < K::config.TN; j += 4) {
-      const std::int64_t col = place.col * K::config.BN + own.col(j);
-      const float sums[4] = {r_c[i][j], r_c[i][j + 1], r_c[i][j + 2], r_c[i][j + 3]};
-      if (!x.c_is_vector) {
-        store_results(g, place.batch, row, col, 1, sums);
-      } else if (row < g.m && col < g.n) {
-        auto* g_c = reinterpret_cast<float4*>(g.c + place.batch * g.stride_c + row * g.ldc + col);
-        float4 four = {g.alpha * sums[0], g.alpha * sums[1], g.alpha * sums[2], g.alpha * sums[3]};
-        if (g.beta != 0) {  // beta == 0 must not read C
-          const float4 old = *g_c;
-          four.x += g.beta * old.x, four.y += g.beta * old.y;
-          four.z += g.beta * old.z, four.w += g.beta * old.w;
-        }
-        *g_c = four;
-      }
-    }
-  }
-}
-
 template <class K, Access kA, Access kB>
 __global__ void __launch_bounds__(K::config.threads(), K::config.blocks)
     warp_tiled(const Args x, std::int64_t first_block) {
@@ -247,7 +175,7 @@ __global__ void __launch_bounds__(K::config.threads(), K::config.blocks)
     step += count;
     if (slice != 0) continue;
     if (block < plan.whole) {
-      store_tile<K>(x, place, own, r_c);
+      store_tile(x.gemm, x.c_is_vector, place, own, 0, r_c);
       continue;
     }
     float* g_slot = x.partials + plan.slot(block - plan.whole, tile) * c.BM * c.BN;
@@ -330,10 +258,24 @@ void run(const Problem& p, const Operands& operands, const TileSchedule& plan, v
   });
 }
 
+/// What 4-byte copies of B, of which most tiles hold more than of A, leave of the speed.
+double copy_fraction(const Problem& p) {
+  switch (access_to(p.trans_b, p.align_b, p.n)) {
+    case Access::kDepth:
+      return 0.90;
+    case Access::kLines:
+      return 0.95;
+    default:
+      return 1;
+  }
+}
+
 template <class K>
 TilePlan plan_for(const Problem& p, const DeviceInfo& device) {
   constexpr Config c = K::config;
-  return plan_tiles(p, device, {c.BM, c.BN, c.BK, c.threads() / 32, c.blocks, K::peak_fraction});
+  return plan_tiles(
+      p, device,
+      {c.BM, c.BN, c.BK, c.threads() / 32, c.blocks, K::peak_fraction * copy_fraction(p)});
 }
 
 template <class K>
