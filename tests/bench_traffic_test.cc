@@ -52,6 +52,8 @@ const Kernel kMedium = kernel("cuda.warp_tiled.f32.64x128x16_t8x8", 64, 128, 16)
 const Kernel kSliced = kernel("cuda.warp_tiled.f32.64x128x16_t8x8_k2", 64, 128, 16);
 const Kernel kSmall = kernel("cuda.warp_tiled.f32.32x64x16_t4x4", 32, 64, 16);
 
+const Kernel kPacked = kernel("cuda.packed.f32.128x256x32_t16x8", 128, 256, 32);
+
 struct Expected {
   const Kernel* kernel;
   double requests, sectors, flops_per_byte;
@@ -70,6 +72,7 @@ TEST(Traffic, SquaresAreAsTheLadderSays) {
       {&kMedium, kCube / 4096 + kCube / 8192, kCube * 3 / 1024, 64.0 / 3},
       {&kSliced, kCube / 4096 + kCube / 8192, kCube * 3 / 1024, 64.0 / 3},
       {&kSmall, kCube / 2048 + kCube / 4096, kCube * 3 / 512, 32.0 / 3},
+      {&kPacked, 0, kCube * 3 / 2048, 128.0 / 3},  // the copy engine asks, no warp does
   };
   for (const Expected& row : rows) {
     SCOPED_TRACE(row.kernel->id.to_string());

@@ -163,6 +163,13 @@ double wide_reads(const Tile& tile, int element_bytes) {
   return 2.0 * static_cast<double>(tile.thread_m + tile.thread_n) / vector;
 }
 
+/// The sums of all slices but the first are written and read once.
+double slice_wavefronts(const Tile& tile, const Problem& p, int element_bytes) {
+  const Grid grid = grid_of(tile, p);
+  return 2 * static_cast<double>(tile.slices - 1) * grid.elements_of_c * element_bytes /
+         kWavefrontBytes * grid.tiles;
+}
+
 Counts count_warp_tiled(const Tile& tile, const Problem& p, int element_bytes) {
   const auto vector_for = [](bool along_depth, int alignment, std::int64_t lines) {
     return !along_depth && alignment >= 16 && lines % 4 == 0 ? 4 : 1;
@@ -170,10 +177,18 @@ Counts count_warp_tiled(const Tile& tile, const Problem& p, int element_bytes) {
   const Copy a = copy_of(tile.m, tile.k, vector_for(!p.trans_a, p.align_a, p.m), element_bytes);
   const Copy b = copy_of(tile.n, tile.k, vector_for(p.trans_b, p.align_b, p.n), element_bytes);
   Counts x = count_register_tiled(tile, p, a, b, wide_reads(tile, element_bytes));
-  // The sums of all slices but the first are written and read once.
-  const Grid grid = grid_of(tile, p);
-  x.wavefronts += 2 * static_cast<double>(tile.slices - 1) * grid.elements_of_c * element_bytes /
-                  kWavefrontBytes * grid.tiles;
+  x.wavefronts += slice_wavefronts(tile, p, element_bytes);
+  return x;
+}
+
+/// The copy engine brings the tiles: no warp asks for them.
+Counts count_packed(const Tile& tile, const Problem& p, int element_bytes) {
+  const auto fetched = [&](std::int64_t lines) {
+    return Copy{0, static_cast<double>(lines * tile.k * element_bytes)};
+  };
+  Counts x = count_register_tiled(tile, p, fetched(tile.m), fetched(tile.n),
+                                  wide_reads(tile, element_bytes));
+  x.wavefronts += slice_wavefronts(tile, p, element_bytes);
   return x;
 }
 
@@ -204,6 +219,7 @@ std::optional<Counts> count(const Kernel& kernel, const Problem& p) {
         copy_of(tile.n, tile.k, p.trans_b ? 1 : tile.vector, bytes), wide_reads(tile, bytes));
   }
   if (family == "warp_tiled") return count_warp_tiled(tile, p, bytes);
+  if (family == "packed") return count_packed(tile, p, bytes);
   return std::nullopt;
 }
 

@@ -12,7 +12,8 @@ namespace tessera::bench {
 
 /// Counts of one product, by the rules of docs/ladder: whole tiles, operands aligned to 32 bytes.
 /// A tile that hangs over an edge counts as a full one. Of the split last tiles of warp_tiled
-/// neither the partial sums nor the kernel that adds them are counted, of the epilogue nothing.
+/// neither the partial sums nor the kernel that adds them are counted, of packed not the packing,
+/// of the epilogue nothing.
 ///
 ///   global_load_requests  loads, and copies to shared memory, of a warp of A and B
 ///   global_load_sectors   pieces of 32 bytes that these touch

@@ -13,6 +13,7 @@ Json kernel_json(const Kernel& kernel) {
   return {{"id", kernel.name},
           {"stem", kernel.stem},
           {"summary", kernel.summary},
+          {"why", kernel.why},
           {"backend", kernel.id.backend},
           {"family", kernel.id.family},
           {"dtype", to_string(kernel.id.dtype)},

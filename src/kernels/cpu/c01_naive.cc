@@ -42,6 +42,7 @@ void register_c01_naive(Registry& registry) {
     Kernel kernel;
     kernel.id = {"cpu", "naive", dtype, ""};
     kernel.stem = "c01_naive";
+    kernel.why = "every element of B comes from memory again for each row of A";
     kernel.summary = "three loops in the reference order, one thread";
     kernel.arch = "any CPU";
     kernel.limits = "none";

@@ -307,6 +307,7 @@ void register_c02_blocked(Registry& registry) {
     Kernel kernel;
     kernel.id = {"cpu", "blocked", dtype, ""};
     kernel.stem = "c02_blocked";
+    kernel.why = "tiles stay in L1, L2 and L3, and a tile of C in registers";
     kernel.summary = "packed panels, register tile, cache blocks, SIMD, threads";
     kernel.arch = "any CPU; AVX2, AVX-512 or NEON where present";
     kernel.limits = "none";

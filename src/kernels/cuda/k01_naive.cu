@@ -40,6 +40,7 @@ void add(Registry& registry) {
   const TileCost cost{kTile, kTile, 8, 8, 0.165};
   Kernel kernel = describe_kernel("k01_naive", "naive", DTypeOf<T>::value, "",
                                   "one thread per element, straight from global memory", cost);
+  kernel.why = "two loads for every multiply-add: where the ladder starts";
   kernel.launch = [](const Problem& p, const Operands& x, const LaunchContext& context) {
     launch_gemm(naive<T>, p, x, kTile, kTile, dim3(kTile, kTile), context.stream);
   };

@@ -61,6 +61,7 @@ void add(Registry& registry, double peak_fraction) {
   Kernel kernel =
       describe_kernel("k02_tiled", "tiled", DTypeOf<T>::value, Config{kTile}.to_string(),
                       "tiles in shared memory, one element per thread", cost);
+  kernel.why = "a block requests each element once instead of once a thread";
   kernel.launch = [](const Problem& p, const Operands& x, const LaunchContext& context) {
     launch_gemm(tiled<T, kTile>, p, x, kTile, kTile, dim3(kTile, kTile), context.stream);
   };

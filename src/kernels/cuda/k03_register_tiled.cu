@@ -73,6 +73,7 @@ void add(Registry& registry) {
   Kernel kernel = describe_kernel("k03_register_tiled", "register_tiled", DTypeOf<T>::value,
                                   kConfig.to_string(),
                                   "tiles in shared memory, an outer product in registers", cost);
+  kernel.why = "a value read from shared memory is used several times";
   kernel.launch = [](const Problem& p, const Operands& x, const LaunchContext& context) {
     launch_gemm(register_tiled<T, BM, BN, BK, TM, TN>, p, x, BM, BN, dim3(kThreads),
                 context.stream);

@@ -59,6 +59,7 @@ void add(Registry& registry) {
   Kernel kernel =
       describe_kernel("k04_vectorized", "vectorized", DTypeOf<T>::value, kConfig.to_string(),
                       "16-byte loads, shared reads and stores", cost);
+  kernel.why = "a quarter of the instructions that move data";
   if (!kConfig.is_narrow()) {
     kernel.limits = "A and B must be aligned to 16 bytes";
     kernel.alignment_bytes = 16;

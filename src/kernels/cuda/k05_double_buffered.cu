@@ -85,6 +85,7 @@ void add(Registry& registry) {
   Kernel kernel =
       describe_kernel("k05_double_buffered", "double_buffered", DTypeOf<T>::value,
                       kConfig.to_string(), "the next tiles arrive while one is multiplied", cost);
+  kernel.why = "the next tiles arrive during the multiply-adds";
   kernel.arch = "sm_80 or newer";
   if (!kConfig.is_narrow()) {
     kernel.limits = "A if transposed and B if not must be aligned to 16 bytes";

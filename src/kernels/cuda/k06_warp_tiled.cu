@@ -285,6 +285,7 @@ void add(Registry& registry) {
       describe_kernel("k06_warp_tiled", "warp_tiled", DType::kF32, c.to_string(),
                       "block, warp and thread tiles, asynchronous copies, last tiles cut along k",
                       {c.BM, c.BN, c.BK, c.blocks, K::peak_fraction});
+  kernel.why = "more results for each value read, and tiles for every shape";
   kernel.can_implement = [](const Problem&, const DeviceInfo& device) {
     std::optional<Rejection> rejection;
     if (K::config.shared_bytes() > device.shared_bytes_per_block) {

@@ -286,6 +286,7 @@ void add(Registry& registry) {
   Kernel kernel = describe_kernel("k07_packed", "packed", DType::kF32, c.to_string(),
                                   "operands packed where needed, tiles by the copy engine",
                                   {c.BM, c.BN, c.BK, 1, K::peak_fraction});
+  kernel.why = "no addresses, edges, transposes or barriers in the loop";
   kernel.arch = "sm_90 or newer";
   kernel.limits = "workspace of at most an eighth of the device's memory";
   kernel.can_implement = refuse<K>;
