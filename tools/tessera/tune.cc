@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <memory>
@@ -123,6 +124,8 @@ class TuneRun {
     options.kernels = options.peers = {"none"};
     options.threads = settings_.threads;
     options.seconds = args_.seconds;
+    options.f64 = std::any_of(cases_.begin(), cases_.end(),
+                              [](const bench::Case& c) { return c.desc.dtype == DType::kF64; });
     session_ = std::make_unique<BenchSession>("tune", options);
     setup_s_ += now_s() - start;
     return *session_;
@@ -249,15 +252,18 @@ double parse_duration(const std::string& option, const std::string& text) {
   const std::string units = "smh";
   const std::size_t unit = text.empty() ? std::string::npos : units.find(text.back());
   const double scale[] = {1, 60, 3600};
+  constexpr double kMost = 1000 * 3600;
   const std::string number = unit == std::string::npos ? text : text.substr(0, text.size() - 1);
   const bool digits =
       !number.empty() && number.find_first_not_of("0123456789.") == std::string::npos;
-  const double value = digits ? parse_number(option, number) : 0;
-  if (!digits || !(value > 0) || value > 1e7) {
+  const double value =
+      digits ? parse_number(option, number) * (unit == std::string::npos ? 1 : scale[unit]) : 0;
+  if (!digits || !(value > 0) || value > kMost) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} {}: a time such as 90, 90s, 2m or 1h, more than 0", option, text));
+                fmt::format("{} {}: a time such as 90, 90s, 2m or 1h: more than 0, at most 1000h",
+                            option, text));
   }
-  return value * (unit == std::string::npos ? 1 : scale[unit]);
+  return value;
 }
 
 Verb add_tune(CLI::App& root) {
