@@ -9,8 +9,8 @@ namespace tessera::test {
 namespace {
 
 using Json = nlohmann::json;
-const std::vector<std::string> kVerbs = {"mul",   "verify", "info",   "kernels",   "show",
-                                         "bench", "ladder", "report", "completion"};
+const std::vector<std::string> kVerbs = {"mul",   "verify", "info", "kernels", "show",
+                                         "bench", "ladder", "tune", "report",  "completion"};
 
 bool contains(const std::string& text, const std::string& piece) {
   return text.find(piece) != std::string::npos;

@@ -33,14 +33,6 @@ RunProduct tessera_product(const Case& c, const std::string& request, const Fiel
   };
 }
 
-/// The case where the field runs it; sets of operands begin at multiples of 256 bytes.
-Case placed(Case c, const Field& field) {
-  c.desc.space = field.space;
-  c.desc.device = field.space == Space::kCuda ? field.device : -1;
-  c.desc.a.alignment = c.desc.b.alignment = c.desc.c.alignment = 256;
-  return c;
-}
-
 std::unique_ptr<Arena> arena_for(const Case& c, CacheState cache, const Field& field) {
   return field.space == Space::kCuda ? cuda_arena(c, cache, field.settings)
                                      : host_arena(c, cache, field.settings);
@@ -128,17 +120,24 @@ class Contest {
 
 }  // namespace
 
+Case placed(Case c, Space space, int device) {
+  c.desc.space = space;
+  c.desc.device = space == Space::kCuda ? device : -1;
+  c.desc.a.alignment = c.desc.b.alignment = c.desc.c.alignment = 256;
+  return c;
+}
+
 std::vector<Row> run_case(const Case& c, CacheState cache, const Field& field) {
   std::unique_ptr<cuda::DeviceGuard> guard;
   if (field.space == Space::kCuda) guard = std::make_unique<cuda::DeviceGuard>(field.device);
-  const Case here = placed(c, field);
+  const Case here = placed(c, field.space, field.device);
   return Contest(here, cache, field).run();
 }
 
 void run_once(const Case& c, const Field& field) {
   std::unique_ptr<cuda::DeviceGuard> guard;
   if (field.space == Space::kCuda) guard = std::make_unique<cuda::DeviceGuard>(field.device);
-  const Case here = placed(c, field);
+  const Case here = placed(c, field.space, field.device);
   const std::unique_ptr<Arena> arena = arena_for(here, CacheState::kWarm, field);
   std::string kernel;
   for (const std::string& request : field.kernels) {

@@ -18,6 +18,9 @@ struct Field {
   MeasureOptions timing;
 };
 
+/// The case in a memory space, as contests run it: operands begin at multiples of 256 bytes.
+Case placed(Case c, Space space, int device);
+
 /// Runs every contender on one case, in turns. Rows in the order of kernels, then peers; one that
 /// cannot take the case is kNotSupported with the rule.
 std::vector<Row> run_case(const Case& c, CacheState cache, const Field& field);

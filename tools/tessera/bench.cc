@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "args.h"
-#include "bench/suite.h"
+#include "bench_cases.h"
 #include "bench_compare.h"
 #include "bench_session.h"
 #include "tessera/error.h"
@@ -17,37 +17,13 @@ using bench::CacheState;
 using bench::Case;
 
 struct BenchArgs {
-  std::vector<std::int64_t> sizes;
-  std::vector<std::string> suites, compared;
-  std::string ops = "NN";
-  std::string dtype = "f32";
+  CaseArgs cases;
+  std::vector<std::string> compared;
   std::string cache = "warm";
   SessionOptions session;
   bool json = false, once = false, counters = false, cost = false;
   std::string json_file;
 };
-
-std::vector<Case> cases_of(const BenchArgs& args, std::vector<std::string>* faults) {
-  if (args.sizes.size() % 3 != 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} sizes: they must come in threes, M N K", args.sizes.size()));
-  }
-  const DType dtype = parse_dtype(args.dtype);
-  std::vector<Case> cases;
-  for (std::size_t i = 0; i < args.sizes.size(); i += 3) {
-    cases.push_back(bench::dense_case(op_of(args.ops[0] == 'T'), op_of(args.ops[1] == 'T'),
-                                      args.sizes[i], args.sizes[i + 1], args.sizes[i + 2], dtype));
-  }
-  for (const std::string& name : args.suites) {
-    const bench::Suite suite = bench::read_suite(bench::find_suite(name), dtype);
-    cases.insert(cases.end(), suite.cases.begin(), suite.cases.end());
-    faults->insert(faults->end(), suite.faults.begin(), suite.faults.end());
-  }
-  if (cases.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "nothing to time: give M N K or --suite");
-  }
-  return cases;
-}
 
 std::vector<CacheState> states_of(const BenchArgs& args) {
   if (args.cache == "warm") return {CacheState::kWarm};
@@ -86,7 +62,7 @@ int run_bench(BenchArgs args) {
   }
   if (args.cost) return run_cost(args);
   std::vector<std::string> faults;
-  const std::vector<Case> cases = cases_of(args, &faults);
+  const std::vector<Case> cases = cases_of(args.cases, &faults);
   if (args.session.kernels.empty()) args.session.kernels = {"auto"};
   if (args.session.peers.empty()) args.session.peers = {"all"};
   args.session.peaks = !args.once;
@@ -94,7 +70,7 @@ int run_bench(BenchArgs args) {
                                  [](const Case& c) { return c.desc.dtype == DType::kF64; });
   BenchSession session("bench", args.session);
   if (args.once) {
-    for (const Case& c : cases) bench::run_once(c, session.field());
+    for (const Case& c : cases) bench::run_once(c, session.field_for(c));
     return kOk;
   }
   for (const std::string& fault : faults) session.leave_out(fault, kBadInput);
@@ -126,20 +102,9 @@ Verb add_bench(CLI::App& root) {
   const auto args = std::make_shared<BenchArgs>();
   SessionOptions& session = args->session;
   session.peers.clear();
-  app->add_option("SIZES", args->sizes, "M N K, once or several times")
-      ->type_name("M N K ...")
-      ->expected(0, 3000)
-      ->check(decimal_fault)
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
-  app->add_option("--suite", args->suites,
-                  "shapes in CSV, by file or name (square, awkward, ...), or a log of "
-                  "TESSERA_LOG=calls:FILE; may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  app->add_option("--ops", args->ops, "op(A) op(B) of M N K (default NN)")
-      ->check(CLI::IsMember(std::vector<std::string>{"NN", "NT", "TN", "TT"}));
+  add_case_options(*app, args->cases);
   app->add_option("--kernel", session.kernels,
-                  "kernels to time, all, or none; may be repeated (default: auto)")
+                  "kernels to time, tuned, all, or none; may be repeated (default: auto)")
       ->type_name("KERNEL")
       ->allow_extra_args(false);
   app->add_option("--peer", session.peers,
@@ -148,8 +113,6 @@ Verb add_bench(CLI::App& root) {
       ->type_name("PEER")
       ->allow_extra_args(false);
   add_threads(*app, session.threads);
-  app->add_option("--dtype", args->dtype, "element type (default f32)")
-      ->check(CLI::IsMember(std::vector<std::string>{"f32", "f64"}));
   add_device(*app, session.device);
   app->add_option("--cache", args->cache,
                   "warm: operands stay where they are (default); cold: sets in turn, more than the "

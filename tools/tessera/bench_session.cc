@@ -87,6 +87,36 @@ void remark_on_clocks(const std::vector<ClockSample>& seen, std::vector<Row>& ro
 
 }  // namespace
 
+std::optional<bench::LeftOut> kernel_fault(const std::string& request) {
+  if (needs_absent_gpu(request)) {
+    return bench::LeftOut{fmt::format("{}: needs a GPU: {}", request, cuda_unavailable_reason()),
+                          kCannotRun};
+  }
+  if (bench::is_known_kernel(request)) return {};
+  if (cuda_devices().empty() && is_cuda_name(request)) {
+    return bench::LeftOut{fmt::format("{}: no such kernel in this build, and no GPU: {}", request,
+                                      cuda_unavailable_reason()),
+                          kCannotRun};
+  }
+  return bench::LeftOut{
+      fmt::format("{}: no kernel of this build has that name (tessera kernels)", request), kUsage};
+}
+
+Json report_head(const std::string& verb, const DeviceChoice& device,
+                 const bench::Settings& settings, double seconds) {
+  Json head;
+  head["schema"] = "tessera-bench-2";
+  head["kind"] = verb;
+  head["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  head["device"] = device_json(device.info(), settings.threads);
+  head["provenance"] = provenance();
+  head["conditions"] = {{"data", bench::describe(settings.data)},
+                        {"seed", settings.seed},
+                        {"seconds", seconds},
+                        {"order", "interleaved"}};
+  return head;
+}
+
 BenchSession::BenchSession(const std::string& verb, const SessionOptions& options)
     : with_f64_(options.f64) {
   choose_kernels(options);
@@ -106,33 +136,24 @@ BenchSession::BenchSession(const std::string& verb, const SessionOptions& option
   }
   open_the_peers(options);
   watch_clocks();
-  Json& head = report_.head;
-  head["schema"] = "tessera-bench-2";
-  head["kind"] = verb;
-  head["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  head["device"] = device_json(device_.info(), field_.settings.threads);
-  head["provenance"] = provenance();
-  head["conditions"] = {{"data", bench::describe(field_.settings.data)},
-                        {"seed", field_.settings.seed},
-                        {"seconds", options.seconds},
-                        {"order", "interleaved"}};
+  report_.head = report_head(verb, device_, field_.settings, options.seconds);
+  const auto& kernels = field_.kernels;
+  if (std::find(kernels.begin(), kernels.end(), kTuned) != kernels.end()) {
+    tuned_ = load_tune_cache(verb);
+    key_ = device_key(device_, field_.settings.threads);
+  }
   if (options.peaks) report_.roofs = measure_roofs(false);
 }
 
 void BenchSession::choose_kernels(const SessionOptions& options) {
   if (options.kernels == std::vector<std::string>{"none"}) return;
   for (const std::string& request : options.kernels) {
-    if (needs_absent_gpu(request)) {
-      leave_out(fmt::format("{}: needs a GPU: {}", request, cuda_unavailable_reason()), kCannotRun);
-    } else if (request == "all" || bench::is_known_kernel(request)) {
-      field_.kernels.push_back(request);
-    } else if (cuda_devices().empty() && is_cuda_name(request)) {
-      leave_out(fmt::format("{}: no such kernel in this build, and no GPU: {}", request,
-                            cuda_unavailable_reason()),
-                kCannotRun);
+    const bool for_session = request == "all" || request == kTuned;
+    const auto fault = for_session ? std::nullopt : kernel_fault(request);
+    if (fault) {
+      report_.left_out.push_back(*fault);
     } else {
-      leave_out(fmt::format("{}: no kernel of this build has that name (tessera kernels)", request),
-                kUsage);
+      field_.kernels.push_back(request);
     }
   }
   if (!field_.kernels.empty()) return;
@@ -168,8 +189,39 @@ bench::Roofs BenchSession::measure_roofs(bool again) const {
                : bench::measure_cpu_roofs(threads, with_f64_);
 }
 
-std::vector<Row> BenchSession::run(const bench::Case& c, CacheState cache) {
+TunedRequest BenchSession::tuned_for(const bench::Case& c) const {
+  return resolve_tuned(tuned_, bench::placed(c, field_.space, field_.device), key_);
+}
+
+bench::Field BenchSession::field_for(const bench::Case& c) const {
   bench::Field field = field_;
+  for (std::string& request : field.kernels) {
+    if (request == kTuned) request = tuned_for(c).kernel;
+  }
+  return field;
+}
+
+std::vector<Row> BenchSession::run(const bench::Case& c, CacheState cache) {
+  const std::size_t first = report_.rows.size();
+  run(c, cache, field_for(c));
+  for (std::size_t i = 0; i < field_.kernels.size(); ++i) {
+    if (field_.kernels[i] != kTuned) continue;
+    Row& row = report_.rows[first + i];
+    row.requested = kTuned;
+    row.remarks.push_back(tuned_for(c).source);
+  }
+  return {report_.rows.begin() + static_cast<std::ptrdiff_t>(first), report_.rows.end()};
+}
+
+std::vector<Row> BenchSession::run(const bench::Case& c, CacheState cache,
+                                   const std::vector<std::string>& kernels, double seconds) {
+  bench::Field field = field_;
+  field.kernels = kernels;
+  field.timing.seconds = seconds;
+  return run(c, cache, std::move(field));
+}
+
+std::vector<Row> BenchSession::run(const bench::Case& c, CacheState cache, bench::Field field) {
   std::vector<ClockSample> seen;
   if (clocks_ && clocks_->unavailable().empty()) {
     field.timing.between_samples = [&] {
@@ -213,13 +265,16 @@ void BenchSession::judge() const {
                     "speed",
                     wrong, report_.rows.size()));
   }
-  for (const bench::LeftOut& item : report_.left_out) {
+  judge_left_out(report_.left_out);
+}
+
+void judge_left_out(const std::vector<bench::LeftOut>& left_out) {
+  for (const bench::LeftOut& item : left_out) {
     if (item.exit_code == kOk) continue;
-    throw Error(
-        item.exit_code == kUsage      ? ErrorCode::kInvalidArgument
-        : item.exit_code == kBadInput ? ErrorCode::kBadFile
-                                      : ErrorCode::kUnsupported,
-        fmt::format("{} left out, the rest was run: {}", report_.left_out.size(), item.what));
+    throw Error(item.exit_code == kUsage      ? ErrorCode::kInvalidArgument
+                : item.exit_code == kBadInput ? ErrorCode::kBadFile
+                                              : ErrorCode::kUnsupported,
+                fmt::format("{} left out, the rest was run: {}", left_out.size(), item.what));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "bench/report.h"
 #include "cli.h"
 #include "mul.h"
+#include "tune_store.h"
 
 namespace tessera::cli {
 
@@ -35,6 +36,11 @@ class BenchSession {
 
   /// Runs every contender on one case; returns the new rows, which are also in the report.
   std::vector<bench::Row> run(const bench::Case& c, bench::CacheState cache);
+  /// The same with other kernels, by id, and timed seconds for each.
+  std::vector<bench::Row> run(const bench::Case& c, bench::CacheState cache,
+                              const std::vector<std::string>& kernels, double seconds);
+  /// Who runs on a case: "tuned" replaced by what it comes to there.
+  bench::Field field_for(const bench::Case& c) const;
   void leave_out(const std::string& what, int exit_code);
 
   /// Peaks once more, then the verdicts that need them. Call once, after the last case.
@@ -48,13 +54,25 @@ class BenchSession {
   void open_the_peers(const SessionOptions& options);
   void watch_clocks();
   bench::Roofs measure_roofs(bool again) const;
+  TunedRequest tuned_for(const bench::Case& c) const;
+  std::vector<bench::Row> run(const bench::Case& c, bench::CacheState cache, bench::Field field);
 
   bool with_f64_ = false;
   DeviceChoice device_;
   bench::Field field_;
   bench::RunReport report_;
   std::unique_ptr<bench::ClockWatch> clocks_;
+  bench::TuneCache tuned_;  // filled when "tuned" was asked for
+  bench::DeviceKey key_;
 };
+
+/// Throws Error for the first thing left out that should have run.
+void judge_left_out(const std::vector<bench::LeftOut>& left_out);
+/// Why a kernel's name means nothing here, with the exit code that alone would give the run.
+std::optional<bench::LeftOut> kernel_fault(const std::string& request);
+/// What opens the JSON of a run, but for its results.
+Json report_head(const std::string& verb, const DeviceChoice& device,
+                 const bench::Settings& settings, double seconds);
 
 /// Fills the row's counted and, on a GPU, measured counters; returns why there are none of the
 /// latter, if so.

@@ -27,6 +27,7 @@ Verb add_kernels(CLI::App& root);
 Verb add_show(CLI::App& root);
 Verb add_bench(CLI::App& root);
 Verb add_ladder(CLI::App& root);
+Verb add_tune(CLI::App& root);
 Verb add_report(CLI::App& root);
 Verb add_completion(CLI::App& root);
 
@@ -40,6 +41,9 @@ std::string version_line();
 std::string compiler_text();
 /// "nvcc 13.0.88, architectures 80;90", or empty in a build without CUDA.
 std::string cuda_build_text();
+/// Tells programs apart: the commit, with the contents of the program where the commit does not say
+/// all (changed files, no commit known).
+std::string exact_commit();
 /// Why times measured by this program mean little (debug build, sanitizer); empty when they do.
 std::string slow_build_reason();
 

@@ -17,7 +17,7 @@ struct Values {
 };
 
 std::vector<std::string> kernel_names() {
-  std::vector<std::string> names = {"auto"};
+  std::vector<std::string> names = {"auto", "tuned"};
   std::set<std::string> seen;
   for (const Kernel& kernel : registry().kernels()) {
     const std::string family = kernel.id.backend + "." + kernel.id.family;

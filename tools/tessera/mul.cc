@@ -7,6 +7,7 @@
 
 #include "core/threads.h"
 #include "progress.h"
+#include "tune_store.h"
 
 namespace tessera::cli {
 namespace {
@@ -58,6 +59,43 @@ PanelReport multiply(const MulArgs& args, const Inputs& in, const DeviceChoice& 
   };
   return engines.multiply(in.op_a, in.op_b, in.alpha, in.a, in.b, in.beta,
                           in.c0 ? &*in.c0 : nullptr, out, options);
+}
+
+/// The product as the tuner's cache saw it: what is column-major in a file is a transpose.
+bench::Case case_of(const Inputs& in, const DeviceChoice& device) {
+  const auto op = [](Op op, const io::FileMatrix& x) {
+    return op_of((op == Op::kT) != (x.layout == Layout::kColMajor));
+  };
+  bench::Case c =
+      bench::dense_case(op(in.op_a, in.a), op(in.op_b, in.b), in.m, in.n, in.k, in.compute);
+  c.beta = in.beta;
+  c.desc.space = device.space;
+  c.desc.device = device.space == Space::kCuda ? device.index : -1;
+  return c;
+}
+
+/// Multiplies with the kernel that "tuned" comes to. Panels may be such that it refuses them; then
+/// "auto" does it.
+TunedRequest multiply_tuned(MulArgs args, const Inputs& in, MulOutcome& outcome,
+                            io::OutputMatrix& out, const MulEngines& engines) {
+  TunedRequest tuned = resolve_tuned(load_tune_cache("mul"), case_of(in, outcome.device),
+                                     device_key(outcome.device, outcome.threads));
+  try {
+    args.kernel = tuned.kernel;
+    outcome.panel = multiply(args, in, outcome.device, out, engines);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kUnsupported || tuned.kernel == "auto") throw;
+    tuned = {"auto", fmt::format("tuned: {} refuses the product as it lies; as auto", args.kernel),
+             false};
+    args.kernel = tuned.kernel;
+    outcome.panel = multiply(args, in, outcome.device, out, engines);
+  }
+  // Panels are shapes of their own.
+  if (tuned.kernel != "auto" && outcome.panel.panels > 1) tuned.unproved = true;
+  outcome.tuned = tuned.source;
+  std::string& reason = outcome.panel.explanation.reason;
+  reason = tuned.kernel == "auto" ? tuned.source + ": " + reason : tuned.source;
+  return tuned;
 }
 
 VerifyReport check(const MulArgs& args, const Inputs& in, const io::OutputMatrix& out,
@@ -144,13 +182,18 @@ int run_mul(const MulArgs& args, const MulEngines& engines) {
   outcome.out_dtype = args.dtype.empty() ? in.compute : parse_dtype(args.dtype);
   {
     io::OutputMatrix out(args.out, outcome.out_dtype, in.m, in.n);
-    outcome.panel = multiply(args, in, outcome.device, out, engines);
-    outcome.checked = args.verify != "off";
+    const bool off = args.verify == "off";
+    if (args.kernel == kTuned) {
+      outcome.check_forced = multiply_tuned(args, in, outcome, out, engines).unproved && off;
+    } else {
+      outcome.panel = multiply(args, in, outcome.device, out, engines);
+    }
+    outcome.checked = !off || outcome.check_forced;
     if (outcome.checked) {
       const Clock::time_point check_start = Clock::now();
       const VerifyOptions defaults;
-      outcome.check_options =
-          verify_options(args.verify, defaults.rounds, defaults.seed, args.threads);
+      outcome.check_options = verify_options(off ? "freivalds" : args.verify, defaults.rounds,
+                                             defaults.seed, args.threads);
       outcome.check = check(args, in, out, outcome.check_options, engines);
       outcome.check_s = seconds_since(check_start);
     }
@@ -179,12 +222,16 @@ Verb add_mul(CLI::App& root) {
           std::vector<std::string>{"f64", "f32", "f16", "bf16", "f8_e4m3", "f8_e5m2"}));
   add_device(*app, args->device);
   app->add_option("--kernel", args->kernel,
-                  "a kernel, family or file stem of `tessera kernels` (default: auto)")
+                  "a kernel, family or file stem of `tessera kernels`, or tuned: what tessera tune "
+                  "found (default: auto)")
       ->type_name("KERNEL");
   add_threads(*app, args->threads);
   add_size(*app, "--memory", args->memory_bytes,
            "bound on memory, e.g. 512M or 2G (multiples of 1024)");
-  app->add_option("--verify", args->verify, "check of the result (default: freivalds)")
+  app->add_option(
+         "--verify", args->verify,
+         "check of the result (default: freivalds); off does not hold where a tuned kernel "
+         "meets a shape it was not tuned on")
       ->check(CLI::IsMember(std::vector<std::string>{"freivalds", "full", "off"}));
   app->add_flag("--json", args->json, "report as one JSON object");
   app->add_flag("--explain", args->explain, "say why this kernel, and why no other");

@@ -44,7 +44,10 @@ struct MulOutcome {
   PanelReport panel;
   DeviceChoice device;
   int threads = 1;
+  /// Where the kernel of --kernel tuned came from; empty for other kernels.
+  std::string tuned;
   bool checked = false;
+  bool check_forced = false;  ///< made although --verify off
   VerifyReport check;
   VerifyOptions check_options;
   double check_s = 0, total_s = 0;

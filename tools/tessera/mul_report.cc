@@ -63,6 +63,13 @@ std::string speed_text(const Inputs& in, const PanelReport& panel) {
       rate(in.flops(), panel.kernel_s), rate(in.flops(), panel.elapsed_s), in.intensity());
 }
 
+std::string check_text(const MulOutcome& outcome) {
+  if (!outcome.checked) return "off: this product is not proved";
+  return fmt::format(
+      "{}  {}{}", verdict(outcome.check.passed), outcome.check.to_string(),
+      outcome.check_forced ? "; made although off: the kernel was tuned on another shape" : "");
+}
+
 void print_report(const Inputs& in, const MulArgs& args, const MulOutcome& outcome) {
   const PanelReport& panel = outcome.panel;
   line("product", "C = " + operation_text(in));
@@ -82,9 +89,7 @@ void print_report(const Inputs& in, const MulArgs& args, const MulOutcome& outco
   }
   line("time", time_text(outcome));
   line("speed", speed_text(in, panel));
-  line("check", outcome.checked ? fmt::format("{}  {}", verdict(outcome.check.passed),
-                                              outcome.check.to_string())
-                                : "off: this product is not proved");
+  line("check", check_text(outcome));
   line("result", outcome.written ? fmt::format("{} ({})", printable(args.out),
                                                format_bytes(static_cast<double>(outcome.out_bytes)))
                                  : "not written");
@@ -139,6 +144,7 @@ Json outcome_json(const Inputs& in, const MulArgs& args, const MulOutcome& outco
                {"rows", in.m},          {"cols", in.n},
                {"layout", "row-major"}, {"bytes", outcome.out_bytes}};
   json["kernel"] = kernel_json(panel.kernel);
+  if (!outcome.tuned.empty()) json["kernel"]["source"] = outcome.tuned;
   json["device"] = device_json(outcome);
   json["panels"] = {{"count", panel.panels},
                     {"m", panel.panel_m},
@@ -156,6 +162,7 @@ Json outcome_json(const Inputs& in, const MulArgs& args, const MulOutcome& outco
   json["check"] = outcome.checked
                       ? check_json(outcome.check, outcome.check_options, outcome.check_s)
                       : Json(nullptr);
+  if (outcome.check_forced) json["check"]["forced_by"] = "tuned on another shape";
   json["result"] = outcome.written ? Json(args.out) : Json(nullptr);
   if (args.explain) json["explanation"] = explanation_json(panel.explanation);
   json["provenance"] = provenance();

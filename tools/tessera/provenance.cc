@@ -1,7 +1,13 @@
 // What this program is: version, commit, compiler, build.
 #include <fmt/format.h>
+#include <link.h>
 
+#include <chrono>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "bench/operands.h"
 
 #include "cli.h"
 #include "tessera_commit.h"
@@ -11,6 +17,42 @@
 #endif
 
 namespace tessera::cli {
+namespace {
+
+/// The program's file and that of the library, where it is a shared one.
+std::vector<std::string> own_files() {
+  std::vector<std::string> files = {"/proc/self/exe"};
+  const auto add = [](dl_phdr_info* object, std::size_t, void* list) {
+    const std::string path = object->dlpi_name;
+    if (path.find("/libtessera") != std::string::npos) {
+      static_cast<std::vector<std::string>*>(list)->push_back(path);
+    }
+    return 0;
+  };
+  ::dl_iterate_phdr(add, &files);
+  return files;
+}
+
+/// Equal for equal contents. A file that cannot be read is equal to none.
+std::string fingerprint_of(const std::vector<std::string>& files) {
+  std::string all;
+  for (const std::string& path : files) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+    all += bytes.empty() ? fmt::format("{} ", now)
+                         : fmt::format("{:x} ", bench::fingerprint(bytes.data(), bytes.size()));
+  }
+  return fmt::format("{:x}", bench::fingerprint(all.data(), all.size()));
+}
+
+}  // namespace
+
+std::string exact_commit() {
+  const std::string commit = *TESSERA_COMMIT == '\0' ? "unknown" : TESSERA_COMMIT;
+  const bool says_all = commit != "unknown" && commit.find("-dirty") == std::string::npos;
+  return says_all ? commit : commit + "+" + fingerprint_of(own_files());
+}
 
 std::string compiler_text() {
 #if defined(__clang__)

@@ -1,0 +1,13 @@
+# Tuning: the cache and who wins, with runners that lie; the verb, and "tuned" in bench and mul.
+if(TARGET tessera_bench)
+  tessera_test(tune_cache_test LABELS bench LIBRARIES tessera_bench)
+  tessera_test(tune_case_test LABELS bench LIBRARIES tessera_bench)
+endif()
+if(TARGET tessera_cli)
+  tessera_test(cli_tune_test LABELS cli bench LIBRARIES tessera_verbs)
+  if(TARGET cli_tune_test)
+    target_sources(cli_tune_test PRIVATE support/cli.cc)
+    target_compile_definitions(cli_tune_test PRIVATE TESSERA_CLI="$<TARGET_FILE:tessera_cli>")
+    add_dependencies(cli_tune_test tessera_cli)
+  endif()
+endif()
