@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that needs a GPU, from built binaries: gpu_test.sh BIN OUT
-#   BIN  directory with kernel_test, cuda_backend_test, panel_gpu_test and tessera, built with CUDA
+#   BIN  directory with tessera and the tests labelled gpu, built with CUDA
 #   OUT  directory for logs and JSON
 # TESSERA_MODEL may name a .safetensors file whose weights are multiplied and checked with NumPy.
 # Exit code 0 only when every part passed.
@@ -25,18 +25,20 @@ part() {
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.total --format=csv,noheader
 
 # Benchmarks first: what comes later must not leave the clocks or the caches in its own state.
-# Kernels that need aligned rows (_v4) cannot take the odd shape and are left out there.
-mapfile -t kernels < <("$bin/tessera" kernels --json | grep -o '"cuda\.[a-z_]*\.f32[^"]*"' | tr -d '"' | sort -u)
-all=(--kernel auto) any_row=(--kernel auto)
-for kernel in "${kernels[@]}"; do
-  all+=(--kernel "$kernel")
-  case "$kernel" in *_v4) ;; *) any_row+=(--kernel "$kernel") ;; esac
+export TESSERA_SUITES=${TESSERA_SUITES:-$here/../bench/suites}
+part bench_gpu_test "$bin/bench_gpu_test" --needs-gpu
+part peaks "$bin/tessera" info --peaks
+part cost "$bin/tessera" bench --cost --device cuda --json-file "$out/cost.json"
+rungs=()
+for stem in $("$bin/tessera" kernels --json | grep -o '"k[0-9][0-9]_[a-z_]*"' | tr -d '"' | sort -u); do
+  rungs+=(--kernel "$stem")
 done
-part bench "$bin/tessera" bench 512 512 512 1024 1024 1024 4096 4096 4096 \
-  --device cuda --seconds 0.2 "${all[@]}" --json-file "$out/bench.json"
-part bench_odd "$bin/tessera" bench 1000 1001 1003 --device cuda --seconds 0.2 "${any_row[@]}" \
-  --json-file "$out/bench_odd.json"
-cat "$out/bench.log" "$out/bench_odd.log"
+part targets "$bin/tessera" bench --suite targets --device cuda --seconds 0.3 --kernel auto \
+  "${rungs[@]}" --json-file "$out/targets.json"
+part every_kernel "$bin/tessera" bench 1024 1024 1024 1000 1001 1003 --device cuda --seconds 0.05 \
+  --kernel all --json-file "$out/every_kernel.json"
+part ladder "$bin/tessera" ladder --device cuda --seconds 0.3 --json-file "$out/ladder.json"
+cat "$out"/{peaks,cost,targets,ladder}.log
 
 part kernel_test "$bin/kernel_test" --needs-gpu '--gtest_filter=Cuda/*'
 part cuda_backend_test "$bin/cuda_backend_test" --needs-gpu

@@ -42,7 +42,9 @@ Roofs measure_cuda_roofs(const DeviceInfo& device);
 /// The larger of each: another program may have slowed one of the two measurements.
 Roofs best_of(const Roofs& a, const Roofs& b);
 
-/// Makes a passed row kImplausible when its median beats the multiply-add peak by more than 5%.
+/// Whether a passed row's median is above the multiply-add peak by more than 5%.
+bool beats_the_peak(const Row& row, const Roofs& roofs);
+/// Makes such a row kImplausible.
 void judge(Row& row, const Roofs& roofs);
 
 }  // namespace tessera::bench

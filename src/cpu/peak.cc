@@ -133,14 +133,22 @@ double measure_fma_gflops(DType dtype, int threads) {
   threads = std::max(threads, 1);
   const auto chains = dtype == DType::kF32 ? simd_choose(HWY_DISPATCH_TABLE(fma_chains_f32))
                                            : simd_choose(HWY_DISPATCH_TABLE(fma_chains_f64));
-  std::vector<Sink> sinks(static_cast<std::size_t>(threads));
-  // A step takes a few cycles, so a run is long against waking the threads.
-  constexpr std::int64_t kSteps = 8'000'000;
-  const double operations = static_cast<double>(chains(kSteps, &sinks[0].value)) * threads;
-  const double seconds = best_seconds(8, threads, [&](std::int64_t task) {
-    chains(kSteps, &sinks[static_cast<std::size_t>(task)].value);
+  // A few milliseconds each: between the turns that another program gets on the same core, some of
+  // a thread's pieces are whole. Each thread counts its best one.
+  constexpr std::int64_t kSteps = 1'000'000;
+  constexpr int kPieces = 48;
+  std::vector<Sink> sinks(static_cast<std::size_t>(threads)), rates = sinks;
+  parallel_for(threads, threads, [&](std::int64_t task, int) {
+    const auto own = static_cast<std::size_t>(task);
+    for (int piece = 0; piece < kPieces; ++piece) {
+      const auto start = Clock::now();
+      const auto operations = static_cast<double>(chains(kSteps, &sinks[own].value));
+      rates[own].value = std::max(rates[own].value, operations / seconds_since(start));
+    }
   });
-  return operations / seconds * 1e-9;
+  double total = 0;
+  for (const Sink& rate : rates) total += rate.value;
+  return total * 1e-9;
 }
 
 double measure_read_gbps(int threads) {

@@ -8,8 +8,8 @@
 namespace tessera {
 
 /// GFLOP/s of independent fused multiply-adds in registers, with the instruction set in use, on
-/// `threads` threads at once. kF32 or kF64, else Error(kUnsupported). Best of a few runs, a
-/// fraction of a second.
+/// `threads` threads at once: the sum of the best that each of them did. kF32 or kF64, else
+/// Error(kUnsupported). A fraction of a second.
 double measure_fma_gflops(DType dtype, int threads);
 
 /// GB/s (10^9 bytes) of reading memory that no cache holds, on `threads` threads at once. Best of a

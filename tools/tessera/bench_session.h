@@ -43,6 +43,9 @@ class BenchSession {
   bench::Field field_for(const bench::Case& c) const;
   void leave_out(const std::string& what, int exit_code);
 
+  /// Where a row beats the peaks, measures these again, a few times: another program may have had
+  /// the machine meanwhile.
+  void doubt_peaks();
   /// Peaks once more, then the verdicts that need them. Call once, after the last case.
   void finish();
   /// Throws CheckFailed for a row that failed, was wrong or implausible, else Error for the first

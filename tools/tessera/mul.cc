@@ -63,8 +63,8 @@ PanelReport multiply(const MulArgs& args, const Inputs& in, const DeviceChoice& 
 
 /// The product as the tuner's cache saw it: what is column-major in a file is a transpose.
 bench::Case case_of(const Inputs& in, const DeviceChoice& device) {
-  const auto op = [](Op op, const io::FileMatrix& x) {
-    return op_of((op == Op::kT) != (x.layout == Layout::kColMajor));
+  const auto op = [](Op asked, const io::FileMatrix& x) {
+    return op_of((asked == Op::kT) != (x.layout == Layout::kColMajor));
   };
   bench::Case c =
       bench::dense_case(op(in.op_a, in.a), op(in.op_b, in.b), in.m, in.n, in.k, in.compute);

@@ -105,6 +105,7 @@ class TuneRun {
     return [this](const bench::Case& c, const std::vector<std::string>& kernels, double seconds) {
       BenchSession& session = open_session();
       session.run(c, bench::CacheState::kWarm, kernels, seconds);
+      session.doubt_peaks();
       auto& rows = session.report().rows;
       for (auto row = rows.end() - static_cast<std::ptrdiff_t>(kernels.size()); row != rows.end();
            ++row) {
