@@ -175,6 +175,21 @@ TEST_F(CliBench, ResultsAreWrittenWholeOrNotAtAll) {
   EXPECT_TRUE(Json::accept(read_file(path("r.json"))));
 }
 
+TEST_F(CliBench, ABuildThatIsNotForSpeedSaysSo) {
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr bool kSlow = true;
+#elif defined(__has_feature)
+  constexpr bool kSlow = __has_feature(address_sanitizer);
+#else
+  constexpr bool kSlow = false;
+#endif
+  const Ran ran = bench({"16", "16", "16", "--json-file", path("r.json")});
+  expect_ok(ran);
+  EXPECT_EQ(contains(ran.out, "times mean little"), kSlow) << ran.out;
+  const Json json = Json::parse(read_file(path("r.json")), nullptr, false);
+  EXPECT_EQ(json["provenance"].contains("slow_build"), kSlow);
+}
+
 TEST_F(CliBench, LadderOnTheCpu) {
   const Ran ran = run_tessera({"ladder", "-n", "48", "--device", "cpu", "--peer", "none",
                                "--seconds", "0", "--json-file", path("l.json")});

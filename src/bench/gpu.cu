@@ -76,6 +76,14 @@ std::string pci_bus_id(int index) {
   return text;
 }
 
+bool is_debug_code() {
+#ifdef __CUDACC_DEBUG__
+  return true;
+#else
+  return false;
+#endif
+}
+
 void fill(void* p, std::uint8_t value, std::size_t bytes, void* stream) {
   TESSERA_CUDA_CHECK(cudaMemsetAsync(p, value, bytes, as_stream(stream)));
 }

@@ -67,6 +67,9 @@ Versions versions();
 /// "0000:1b:00.0" of the CUDA device `index`: the name that other interfaces know it by.
 std::string pci_bus_id(int index);
 
+/// Whether the device code was compiled for a debugger (nvcc -G): then no time means anything.
+bool is_debug_code();
+
 /// Sets bytes on the stream.
 void fill(void* p, std::uint8_t value, std::size_t bytes, void* stream);
 /// A number that every change of a byte changes, in all likelihood; waits for the stream. p is a

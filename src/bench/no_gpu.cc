@@ -21,6 +21,7 @@ Latencies measure_latencies() { refuse(); }
 Versions versions() { refuse(); }
 std::string pci_bus_id(int) { refuse(); }
 std::uint64_t fingerprint(const void*, std::size_t, void*) { refuse(); }
+bool is_debug_code() { return false; }
 void fill(void*, std::uint8_t, std::size_t, void*) { refuse(); }
 
 }  // namespace tessera::bench::gpu

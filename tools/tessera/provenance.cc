@@ -9,6 +9,7 @@
 
 #include "bench/operands.h"
 
+#include "bench/gpu.h"
 #include "cli.h"
 #include "tessera_commit.h"
 
@@ -71,7 +72,7 @@ std::string slow_build_reason() {
 #ifndef __OPTIMIZE__
   return "built without optimisation";
 #else
-  return "";
+  return bench::gpu::is_debug_code() ? "device code built for a debugger (nvcc -G)" : "";
 #endif
 }
 
