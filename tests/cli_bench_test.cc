@@ -197,9 +197,9 @@ TEST_F(CliBench, LadderOnTheCpu) {
   for (const char* rung : {"c01_naive", "c02_blocked"}) EXPECT_TRUE(contains(ran.out, rung));
   const Json json = Json::parse(read_file(path("l.json")), nullptr, false);
   EXPECT_EQ(json["kind"], "ladder");
-  ASSERT_EQ(json["cpu_results"].size(), 2U);
-  EXPECT_EQ(json["cpu_results"][1]["rung"], "c02_blocked");
-  EXPECT_NE(json["cpu_results"][1]["why"], "");
+  ASSERT_EQ(json["results"].size(), 2U);
+  EXPECT_EQ(json["results"][1]["rung"], "c02_blocked");
+  EXPECT_NE(json["results"][1]["why"], "");
   expect_error(run_tessera({"ladder", "-n", "0"}), 2, {"0"});
 }
 

@@ -105,8 +105,13 @@ void print_conditions(const BenchSession& session, const RunReport& report) {
     fmt::print("peer    {} {} ({})\n", peer.name, peer.version, printable(peer.library));
     for (const std::string& note : peer.notes) fmt::print("          {}\n", printable(note));
   }
-  for (const std::string& absent : report.absent_peers)
-    fmt::print("absent  {}\n", printable(absent));
+  std::vector<std::string> absent;
+  for (const std::string& line : report.absent_peers)
+    absent.push_back(line.substr(0, line.find(':')));
+  if (!absent.empty()) {
+    fmt::print("absent  {} (where they were looked for: --json; docs/benchmarking.md: how to name one)\n",
+               fmt::join(absent, ", "));
+  }
 }
 
 void print_case(const RunReport& report, const std::vector<Row>& rows) {

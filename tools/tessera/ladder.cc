@@ -135,10 +135,12 @@ int run_ladder(LadderArgs args) {
   cpu = climb(on_cpu, "cpu", has_cuda ? std::min(n, kMostOnCpu) : n);
 
   Json json = report_json(gpu ? gpu->report() : cpu->report());
-  json["results"] = gpu ? rows_json(gpu->report()) : Json::array();
-  json["cpu"] = report_json(cpu->report());
-  json["cpu"].erase("results");
-  json["cpu_results"] = rows_json(cpu->report());
+  json["results"] = rows_json(gpu ? gpu->report() : cpu->report());
+  if (gpu) {
+    json["cpu"] = report_json(cpu->report());
+    json["cpu"].erase("results");
+    json["cpu_results"] = rows_json(cpu->report());
+  }
   if (args.json) print_json(json);
   if (!args.json_file.empty()) write_json_file(args.json_file, json);
   if (gpu) gpu->judge();
