@@ -50,9 +50,13 @@ class TuneCase : public testing::Test {
       }
       return rows;
     };
-    const TuneResult result = tune_case(case_, cache_.find(key_, tune_shape(case_)), options_, run);
+    const TuneResult result =
+        tune_case(case_, field(), cache_.find(key_, tune_shape(case_)), options_, run);
     cache_.put(key_, result.shape, result.contest());
     return result;
+  }
+  TuneField field() const {
+    return invented_.candidates.empty() ? tune_field(case_, requests_) : invented_;
   }
   std::vector<std::string> sorted(std::size_t contest) const {
     std::vector<std::string> ids = contests_.at(contest);
@@ -63,6 +67,8 @@ class TuneCase : public testing::Test {
 
   Case case_;
   std::map<std::string, Said> said_;
+  std::vector<std::string> requests_;
+  TuneField invented_;  // instead of the registry's
   TuneOptions options_;
   TuneCache cache_;
   DeviceKey key_{"here", "", "gcc", "abc", "normal", "warm"};
@@ -84,7 +90,7 @@ TEST_F(TuneCase, TheFastestWins) {
 }
 
 TEST_F(TuneCase, I7_OnlyNewOnesRunBesideTheBestKnown) {
-  options_.kernels = {"cpu.naive"};
+  requests_ = {"cpu.naive"};
   const TuneResult first = tune();
   // For comparison, what "auto" takes.
   EXPECT_EQ(first.best, kNaive);
@@ -101,7 +107,7 @@ TEST_F(TuneCase, I7_OnlyNewOnesRunBesideTheBestKnown) {
   }
   known.winner = kBlocked;
   cache_.put(key_, tune_shape(case_), known);
-  options_.kernels.clear();
+  requests_.clear();
   tune();
   ASSERT_EQ(contests_.size(), 1U);
   EXPECT_EQ(sorted(0), (std::vector<std::string>{kBlocked, kNaive}));
@@ -175,9 +181,9 @@ TEST_F(TuneCase, I6_ACachedBestThatFailsTakesTheCacheWithIt) {
   }
 }
 
-TEST_F(TuneCase, KernelsThatCannotTakeItAreNotRunAndNamed) {
+TEST_F(TuneCase, OtherElementTypesTakeNoPart) {
   said_["cpu.blocked.f64"] = {};
-  options_.kernels = {"cpu.naive.f64"};
+  requests_ = {"cpu.naive.f64"};
   const TuneResult result = tune();
   EXPECT_TRUE(contests_.empty());
   EXPECT_EQ(result.best, "");
@@ -200,17 +206,94 @@ TEST_F(TuneCase, BudgetEndsAndNamesTheRest) {
   EXPECT_EQ(some.not_reached[0].id, kNaive);
   EXPECT_LE(seconds_.back(), options_.seconds);
   // What is known then needs no time.
-  options_.kernels = {"cpu.blocked"};
+  requests_ = {"cpu.blocked"};
   options_.budget_s = 0;
   EXPECT_EQ(tune().best, kBlocked);
   EXPECT_TRUE(contests_.empty());
+}
+
+/// As many as a GPU has; the predictions are upside down.
+class ManyKernels : public TuneCase {
+ protected:
+  static constexpr int kMany = 50;
+  ManyKernels() {
+    for (int i = 0; i < kMany; ++i) {
+      const std::string id = "cpu.made.f32.x" + std::to_string(i);
+      invented_.candidates.push_back({id, 1e-3 * (i + 1), true, ""});
+      said_[id].seconds = 1e-3 * (2 * kMany - i);
+    }
+    invented_.automatic = invented_.candidates[0].id;
+    options_.budget_s = 1e3;
+  }
+  std::string id(int i) const { return invented_.candidates[static_cast<std::size_t>(i)].id; }
+};
+
+TEST_F(ManyKernels, EachContestHasTheBestOfThoseBefore) {
+  const TuneResult result = tune();
+  EXPECT_EQ(result.best, id(kMany - 1));
+  EXPECT_EQ(cached_winner(), id(kMany - 1));
+  ASSERT_GE(contests_.size(), 3U);
+  std::map<std::string, int> runs;
+  std::string before;
+  for (const std::vector<std::string>& contest : contests_) {
+    EXPECT_TRUE(before.empty() ||
+                std::find(contest.begin(), contest.end(), before) != contest.end());
+    EXPECT_LE(contest.size(), 20U);
+    for (const std::string& kernel : contest) {
+      ++runs[kernel];
+      if (before.empty() || said_.at(kernel).seconds < said_.at(before).seconds) before = kernel;
+    }
+  }
+  EXPECT_EQ(runs.size(), static_cast<std::size_t>(kMany));
+  EXPECT_EQ(runs[id(kMany - 1)], 1);
+  tune();
+  EXPECT_TRUE(contests_.empty());
+}
+
+TEST_F(ManyKernels, BudgetEndsBetweenContestsPredictedBestFirst) {
+  contest_s_ = 4;
+  options_.budget_s = 5;
+  const TuneResult some = tune();
+  ASSERT_EQ(contests_.size(), 1U) << "the first showed what one costs";
+  EXPECT_EQ(contests_[0], (std::vector<std::string>{id(0), id(1), id(2), id(3)}));
+  EXPECT_EQ(some.best, id(3));
+  EXPECT_EQ(some.not_reached.size(), static_cast<std::size_t>(kMany - 4));
+  // Another day goes on from there.
+  contest_s_ = 0.1;
+  options_.budget_s = 1e3;
+  EXPECT_EQ(tune().best, id(kMany - 1));
+  for (const std::vector<std::string>& contest : contests_) {
+    EXPECT_EQ(std::count(contest.begin(), contest.end(), id(1)), 0) << "it has a time";
+  }
+}
+
+TEST_F(ManyKernels, WrongOnesEverywhereLeaveTheFastestRightOne) {
+  for (int i = 0; i < kMany; ++i) {
+    if (i % 5 != 2) said_[id(i)] = {Disposition::kIncorrect, 1e-9};
+  }
+  EXPECT_EQ(tune().best, id(47));
+  EXPECT_EQ(cached_winner(), id(47));
+}
+
+TEST_F(ManyKernels, RefusedOnesAreNamedWithTheRule) {
+  invented_.candidates[7].refusal = "n must be a multiple of 4";
+  invented_.candidates[8].refusal = "of another family";
+  invented_.candidates[8].requested = false;
+  const TuneResult result = tune();
+  ASSERT_EQ(result.skipped.size(), 1U);
+  EXPECT_EQ(result.skipped[0].id, id(7));
+  EXPECT_EQ(result.skipped[0].reason, "n must be a multiple of 4");
+  for (const std::vector<std::string>& contest : contests_) {
+    EXPECT_EQ(std::count(contest.begin(), contest.end(), id(7)), 0);
+    EXPECT_EQ(std::count(contest.begin(), contest.end(), id(8)), 0);
+  }
 }
 
 TEST_F(TuneCase, WhatTheRunnerForgetsHasFailed) {
   const TuneRunner silent = [](const Case&, const std::vector<std::string>&, double) {
     return std::vector<Row>();
   };
-  const TuneResult result = tune_case(case_, nullptr, options_, silent);
+  const TuneResult result = tune_case(case_, field(), nullptr, options_, silent);
   EXPECT_EQ(result.best, "");
   EXPECT_EQ(result.kernels.size(), said_.size());
 }

@@ -13,8 +13,9 @@
 namespace tessera::bench {
 namespace {
 
-/// In one contest; between contests the clock is looked at.
-constexpr std::size_t kMostAtOnce = 16;
+/// New ones in one contest; between contests the clock is looked at. The first contest is small: it
+/// shows what proving a kernel costs on this case.
+constexpr std::size_t kMostAtOnce = 16, kMostAtFirst = 4;
 /// Products that a contender runs at least: proved, calibrated, one turn not counted, five that
 /// are.
 constexpr double kFewestProducts = 9;
@@ -32,13 +33,13 @@ bool has_time(const Row& row) {
 
 class CaseTuner {
  public:
-  CaseTuner(const Case& c, const TunedShape* known, const TuneOptions& options,
-            const TuneRunner& run)
+  CaseTuner(const Case& c, const TuneField& field, const TunedShape* known,
+            const TuneOptions& options, const TuneRunner& run)
       : options_(options), run_(run) {
     if (known != nullptr) known_ = known->kernels;
     result_.what = c;
     result_.shape = tune_shape(c);
-    list_candidates();
+    list_candidates(field);
     if (known != nullptr) start_from(*known);
   }
 
@@ -51,9 +52,11 @@ class CaseTuner {
       if (batch.empty()) break;
       hold_contest(batch, seconds);
     }
+    const double left = std::max(0.0, start + options_.budget_s - options_.now_s());
     for (const std::string& id : pending_) {
       result_.not_reached.push_back(
-          {id, fmt::format("predicted to take {:.3g} s or more", fewest_seconds(id))});
+          {id, fmt::format("it needs {:.2g} s or more, {:.2g} s were left",
+                           std::max(fewest_seconds(id), cost_each_s_), left)});
     }
     result_.seconds_used = options_.now_s() - start;
     collect();
@@ -61,27 +64,18 @@ class CaseTuner {
   }
 
  private:
-  void list_candidates() {
-    const Explanation all = Plan(result_.what.desc).explain();
-    result_.automatic = all.chosen;
-    const auto& kernels = registry().kernels();
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      const Candidate& candidate = all.candidates[i];
-      const bool here =
-          (kernels[i].id.backend == "cuda") == (result_.what.desc.space == Space::kCuda) &&
-          kernels[i].id.dtype == result_.what.desc.dtype;
-      if (!here) continue;
-      if (!candidate.rejection) {
-        able_.insert(candidate.id);
-        estimate_s_[candidate.id] = candidate.estimate_us * 1e-6;
-      }
-      if (!answers(kernels[i], options_.kernels)) continue;
-      if (candidate.rejection) {
-        result_.skipped.push_back({candidate.id, candidate.rejection->rule});
+  void list_candidates(const TuneField& field) {
+    result_.automatic = field.automatic;
+    for (const TuneCandidate& candidate : field.candidates) {
+      const std::string& id = candidate.id;
+      if (!candidate.refusal.empty()) {
+        if (candidate.requested) result_.skipped.push_back({id, candidate.refusal});
         continue;
       }
-      requested_.insert(candidate.id);
-      if (options_.fresh || !is_known(candidate.id)) pending_.push_back(candidate.id);
+      estimate_s_[id] = candidate.estimate_s;
+      if (!candidate.requested) continue;
+      requested_.insert(id);
+      if (options_.fresh || !is_known(id)) pending_.push_back(id);
     }
     std::stable_sort(pending_.begin(), pending_.end(),
                      [&](const std::string& x, const std::string& y) {
@@ -91,7 +85,7 @@ class CaseTuner {
 
   void start_from(const TunedShape& known) {
     for (const std::string& id : known.by_merit()) {
-      if (able_.count(id) == 0) continue;
+      if (estimate_s_.count(id) == 0) continue;
       if (winner_.empty()) winner_ = id;
       if (best_.empty() && requested_.count(id) > 0) best_ = id;
     }
@@ -134,10 +128,13 @@ class CaseTuner {
   std::vector<std::string> next_batch(double left, double seconds) {
     std::vector<std::string> batch = references();
     double used = 0;
-    const auto cost = [&](const std::string& id) { return std::max(fewest_seconds(id), seconds); };
+    const auto cost = [&](const std::string& id) {
+      return std::max({fewest_seconds(id), seconds, cost_each_s_});
+    };
+    const std::size_t most = measured_.empty() ? kMostAtFirst : kMostAtOnce;
     for (const std::string& id : batch) used += cost(id);
     const std::size_t returning = batch.size();
-    while (!pending_.empty() && batch.size() < kMostAtOnce + returning) {
+    while (!pending_.empty() && batch.size() < most + returning) {
       used += cost(pending_.front());
       if (!(used <= left)) break;
       batch.push_back(pending_.front());
@@ -148,7 +145,9 @@ class CaseTuner {
   }
 
   void hold_contest(const std::vector<std::string>& contenders, double seconds) {
+    const double start = options_.now_s();
     const std::vector<Row> rows = run_(result_.what, contenders, seconds);
+    cost_each_s_ = (options_.now_s() - start) / static_cast<double>(contenders.size());
     for (const std::string& id : contenders) {
       const auto row =
           std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.requested == id; });
@@ -207,7 +206,7 @@ class CaseTuner {
       result_.kernels.push_back({id, requested_.count(id) > 0, true, timing, details_.at(id)});
     }
     for (const auto& [id, timing] : known_) {
-      if (able_.count(id) == 0 || !is_known(id) || is_pending(id)) continue;
+      if (estimate_s_.count(id) == 0 || !is_known(id) || is_pending(id)) continue;
       if (requested_.count(id) == 0 && id != winner_ && id != result_.automatic) continue;
       result_.kernels.push_back({id, requested_.count(id) > 0, false, timing, ""});
     }
@@ -223,10 +222,11 @@ class CaseTuner {
   TuneResult result_;
   std::map<std::string, TuneTiming> known_, measured_;
   std::map<std::string, std::string> details_;
-  std::map<std::string, double> estimate_s_;
-  std::set<std::string> able_, requested_;
+  std::map<std::string, double> estimate_s_;  // of all that can take the case
+  std::set<std::string> requested_;
   std::deque<std::string> pending_;
   std::string best_, winner_;
+  double cost_each_s_ = 0;  // of a contender in the contest before
 };
 
 }  // namespace
@@ -246,9 +246,24 @@ TunedShape TuneResult::contest() const {
   return tuned;
 }
 
-TuneResult tune_case(const Case& c, const TunedShape* known, const TuneOptions& options,
-                     const TuneRunner& run) {
-  return CaseTuner(c, known, options, run).run();
+TuneField tune_field(const Case& c, const std::vector<std::string>& requests) {
+  const Explanation all = Plan(c.desc).explain();
+  TuneField field;
+  field.automatic = all.chosen;
+  const auto& kernels = registry().kernels();
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const bool here = (kernels[i].id.backend == "cuda") == (c.desc.space == Space::kCuda);
+    if (!here || kernels[i].id.dtype != c.desc.dtype) continue;
+    const Candidate& said = all.candidates[i];  // in the order of the registry
+    field.candidates.push_back({said.id, said.estimate_us * 1e-6, answers(kernels[i], requests),
+                                said.rejection ? said.rejection->rule : ""});
+  }
+  return field;
+}
+
+TuneResult tune_case(const Case& c, const TuneField& field, const TunedShape* known,
+                     const TuneOptions& options, const TuneRunner& run) {
+  return CaseTuner(c, field, known, options, run).run();
 }
 
 }  // namespace tessera::bench

@@ -14,13 +14,29 @@ using TuneRunner = std::function<std::vector<Row>(
     const Case&, const std::vector<std::string>& kernels, double seconds)>;
 
 struct TuneOptions {
-  std::vector<std::string> kernels;  ///< which may win, by any name; empty: all
-  bool fresh = false;                ///< as if none of them had been timed
-  double seconds = 0.2;              ///< timed, for each kernel, at most
-  double budget_s = 60;              ///< for this case
-  std::function<double()> now_s;     ///< a clock
-  std::string date;                  ///< of the timings
+  bool fresh = false;             ///< as if no kernel that may win had been timed
+  double seconds = 0.2;           ///< timed, for each kernel, at most
+  double budget_s = 60;           ///< for this case
+  std::function<double()> now_s;  ///< a clock
+  std::string date;               ///< of the timings
 };
+
+/// A kernel for the case's memory space and element type.
+struct TuneCandidate {
+  std::string id;
+  double estimate_s = 0;   ///< predicted
+  bool requested = false;  ///< it may win
+  std::string refusal;     ///< the rule by which it cannot take the case; empty when it can
+};
+
+struct TuneField {
+  std::vector<TuneCandidate> candidates;
+  std::string automatic;  ///< what "auto" takes
+};
+/// The registry's kernels for a case, which lies where it is to run; those that answer to one of
+/// `requests` (all, when there are none) may win. Throws Error(kUnsupported) when no kernel can
+/// take it.
+TuneField tune_field(const Case& c, const std::vector<std::string>& requests);
 
 /// A kernel on the case, timed now or earlier.
 struct TunedKernel {
@@ -55,9 +71,9 @@ struct TuneResult {
 /// Runs the kernels that `known`, the cache's entry for the case (or null), has no passed timing
 /// of; with them, in the same contests, the best known ones and the choice of "auto", so that who
 /// wins is decided within one run. A kernel that fails, is wrong, or has no plausible time never
-/// wins; nor does the cache, when its best fails: then all run again. The case lies where it is to
-/// run. Throws Error(kUnsupported) when no kernel can take it, and what the runner throws.
-TuneResult tune_case(const Case& c, const TunedShape* known, const TuneOptions& options,
-                     const TuneRunner& run);
+/// wins; nor does the cache, when its best fails: then all run again. Throws what the runner
+/// throws.
+TuneResult tune_case(const Case& c, const TuneField& field, const TunedShape* known,
+                     const TuneOptions& options, const TuneRunner& run);
 
 }  // namespace tessera::bench

@@ -63,11 +63,11 @@ PanelReport multiply(const MulArgs& args, const Inputs& in, const DeviceChoice& 
 
 /// The product as the tuner's cache saw it: what is column-major in a file is a transpose.
 bench::Case case_of(const Inputs& in, const DeviceChoice& device) {
-  const auto op = [](Op asked, const io::FileMatrix& x) {
-    return op_of((asked == Op::kT) != (x.layout == Layout::kColMajor));
+  const auto seen = [](Op op, const io::FileMatrix& x) {
+    return op_of((op == Op::kT) != (x.layout == Layout::kColMajor));
   };
   bench::Case c =
-      bench::dense_case(op(in.op_a, in.a), op(in.op_b, in.b), in.m, in.n, in.k, in.compute);
+      bench::dense_case(seen(in.op_a, in.a), seen(in.op_b, in.b), in.m, in.n, in.k, in.compute);
   c.beta = in.beta;
   c.desc.space = device.space;
   c.desc.device = device.space == Space::kCuda ? device.index : -1;

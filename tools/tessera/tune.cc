@@ -86,14 +86,14 @@ class TuneRun {
     const bench::Case here = bench::placed(c, device_.space, device_.index);
     try {
       bench::TuneOptions options;
-      options.kernels = args_.kernels;
       options.fresh = args_.fresh;
       options.seconds = args_.seconds;
       options.budget_s = budget_s;
       options.now_s = [this] { return now_s(); };
       options.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
       const bench::TunedShape* known = cache_.find(key_, bench::tune_shape(here));
-      keep(bench::tune_case(here, known, options, runner()));
+      keep(
+          bench::tune_case(here, bench::tune_field(here, args_.kernels), known, options, runner()));
     } catch (const Error& e) {
       if (e.code() == ErrorCode::kOutputFailure) throw;
       left_out_.push_back({fmt::format("{}: {}", case_text(c), e.what()), kCannotRun});
