@@ -33,16 +33,11 @@ struct Counter {
 
 constexpr const char* kTime = "gpu__time_duration.sum";
 
-/// `what` is "requests" or "sectors". cp.async is LDGSTS in SASS: 4 and 8 bytes at a time go
-/// through L1, 16 around it.
-void add_global_loads(std::vector<Counter>& list, const std::string& what) {
+/// `what` is "requests" or "sectors". On compute capability 9.0 loads include cp.async (LDGSTS),
+/// whether it goes through L1 or around it.
+void add_global_accesses(std::vector<Counter>& list, const std::string& what) {
   const std::string t_stage = "l1tex__t_" + what + "_pipe_lsu_mem_global_op_";
-  const std::string sass = "sm__sass_l1tex_t_" + what + "_pipe_lsu_mem_global_op_ldgsts_cache_";
-  const std::string name = "global_load_" + what, loads = t_stage + "ld.sum";
-  list.push_back({name, {loads, sass + "access.sum", sass + "bypass.sum"}});
-  list.push_back(
-      {name, {loads, t_stage + "ldgsts_cache_access.sum", t_stage + "ldgsts_cache_bypass.sum"}});
-  list.push_back({name, {loads, t_stage + "ldgsts.sum"}});
+  list.push_back({"global_load_" + what, {t_stage + "ld.sum"}});
   list.push_back({"global_store_" + what, {t_stage + "st.sum"}});
 }
 
@@ -50,8 +45,8 @@ void add_global_loads(std::vector<Counter>& list, const std::string& what) {
 /// newer.
 std::vector<Counter> make_counters() {
   std::vector<Counter> list;
-  add_global_loads(list, "requests");
-  add_global_loads(list, "sectors");
+  add_global_accesses(list, "requests");
+  add_global_accesses(list, "sectors");
   for (const std::string way : {"read", "write"}) {
     list.push_back({"l2_" + way + "_bytes", {"lts__t_bytes_op_" + way + ".sum"}});
     list.push_back(
