@@ -7,7 +7,7 @@ tessera=$1 out=$2
 mkdir -p "$out"
 
 run() {
-  printf '\n$ tessera %s\n' "$*"
+  printf '\n$ tessera %s\n' "$*" >&2
   "$tessera" "$@"
 }
 
