@@ -10,11 +10,16 @@
 
 namespace tessera::cuda {
 
+enum class Start {
+  kAfterEnd,   ///< of everything in front of it in the stream
+  kWithinEnd,  ///< of the kernel in front of it, for whose results it must wait itself
+};
+
 /// kernel<<<grid, block, shared_bytes, stream>>>(args...), checked. The error is this launch's own:
 /// what an earlier call of the caller left behind is neither read nor cleared.
 template <class... Params, class... Args>
-void launch_with_shared(void (*kernel)(Params...), dim3 grid, dim3 block, int shared_bytes,
-                        void* stream, Args&&... args) {
+void launch_at(Start start, void (*kernel)(Params...), dim3 grid, dim3 block, int shared_bytes,
+               void* stream, Args&&... args) {
   constexpr int kWithoutAsking = 48 * 1024;
   if (shared_bytes > kWithoutAsking) {
     TESSERA_CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
@@ -26,7 +31,23 @@ void launch_with_shared(void (*kernel)(Params...), dim3 grid, dim3 block, int sh
   config.blockDim = block;
   config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
   config.stream = static_cast<cudaStream_t>(stream);
+#if CUDART_VERSION >= 12030  // the first that captures it into a graph
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &attribute;
+  config.numAttrs = start == Start::kWithinEnd ? 1 : 0;
+#else
+  static_cast<void>(start);
+#endif
   TESSERA_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<Args>(args)...));
+}
+
+template <class... Params, class... Args>
+void launch_with_shared(void (*kernel)(Params...), dim3 grid, dim3 block, int shared_bytes,
+                        void* stream, Args&&... args) {
+  launch_at(Start::kAfterEnd, kernel, grid, block, shared_bytes, stream,
+            std::forward<Args>(args)...);
 }
 
 template <class... Params, class... Args>

@@ -58,7 +58,7 @@ class TileTimes {
 
   double join_us(const TileSchedule& cut) const {
     if (kernel_.joins_pieces) {  // one block adds a tile's pieces, one after the other
-      constexpr double kCountUs = 7, kSlotUs = 0.15, kSlotBytesPerUs = 100e3;
+      constexpr double kCountUs = 5.5, kSlotUs = 0.15, kSlotBytesPerUs = 50e3;
       const double pieces = static_cast<double>(cut.steps) / static_cast<double>(cut.share) + 1;
       return kCountUs + pieces * (kSlotUs + kernel_.tile_bytes() / kSlotBytesPerUs);
     }

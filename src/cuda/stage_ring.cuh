@@ -1,8 +1,10 @@
 // A ring of stages in shared memory that the copy engine fills and warps empty, without a barrier
 // for the whole block.
 //
-// Each stage has two mbarriers. `full` completes when its bytes have arrived; `empty` when every
-// warp has said that it has read them. Whoever fetches waits for `empty`, whoever reads for `full`.
+// Each stage has three mbarriers. `full` completes when its bytes have arrived; `turned` when every
+// warp has brought its part of them into another order, where that is needed; `empty` when every
+// warp has said that it has read them. Whoever fetches waits for `empty`, whoever reads for `full`
+// or `turned`.
 #pragma once
 
 #include "cuda/ptx/mbarrier.cuh"
@@ -16,7 +18,7 @@ class StageRing {
   static constexpr int kBarriers = kStages * kStageBytes;
 
  public:
-  static constexpr int kBytes = kBarriers + kStages * 16;
+  static constexpr int kBytes = kBarriers + kStages * 24;
 
   /// At stage 0. One thread must then call initialise, and all meet at a barrier.
   __device__ explicit StageRing(const void* s_memory)
@@ -26,6 +28,7 @@ class StageRing {
     for (int i = 0; i < kStages; ++i) {
       ptx::mbarrier_init(full_ + i * 8, 1);
       ptx::mbarrier_init(full_ + (kStages + i) * 8, static_cast<unsigned>(warps));
+      ptx::mbarrier_init(full_ + (2 * kStages + i) * 8, static_cast<unsigned>(warps));
     }
     ptx::mbarrier_init_fence();
   }
@@ -45,6 +48,9 @@ class StageRing {
   }
 
   __device__ void wait_full() const { ptx::mbarrier_wait(full_, parity_); }
+  /// Once from each warp, after its writes to the stage.
+  __device__ void announce_turned() const { ptx::mbarrier_arrive(turned()); }
+  __device__ void wait_turned() const { ptx::mbarrier_wait(turned(), parity_); }
   /// Once from each warp, after its last read of the stage.
   __device__ void release() const { ptx::mbarrier_arrive(empty()); }
   /// Waits until the stage may be overwritten and announces that kStageBytes will arrive, which the
@@ -58,6 +64,7 @@ class StageRing {
 
  private:
   __device__ ptx::SharedAddress empty() const { return full_ + kStages * 8; }
+  __device__ ptx::SharedAddress turned() const { return full_ + kStages * 16; }
   __device__ void wrap() { stage_ -= kStages, full_ -= kStages * 8, parity_ ^= 1; }
 
   ptx::SharedAddress full_;  // of this stage

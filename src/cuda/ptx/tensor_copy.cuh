@@ -12,6 +12,13 @@
 
 namespace tessera::cuda::ptx {
 
+/// Brings the map nearer, so that the first copy need not wait for it.
+__device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap* map) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+#endif
+}
+
 /// Starts copying the box whose first element is (x, y, z), x being contiguous, to `to`, a multiple
 /// of 128 bytes. All bytes of the box count towards the phase of `barrier`.
 __device__ __forceinline__ void tensor_copy(SharedAddress to, const CUtensorMap* map, int x, int y,

@@ -258,15 +258,18 @@ void run(const Problem& p, const Operands& operands, const TileSchedule& plan, v
   });
 }
 
-/// What 4-byte copies of B, of which most tiles hold more than of A, leave of the speed.
+/// What copies of 4 bytes leave of the speed. The operand of which a tile holds more decides.
+template <class K>
 double copy_fraction(const Problem& p) {
-  switch (access_to(p.trans_b, p.align_b, p.n)) {
+  constexpr Config c = K::config;
+  const Access a = access_to(!p.trans_a, p.align_a, p.m), b = access_to(p.trans_b, p.align_b, p.n);
+  switch (c.BM > c.BN ? a : b) {
     case Access::kDepth:
-      return 0.90;
+      return c.BN == 256 ? 0.90 : 0.87;
     case Access::kLines:
       return 0.95;
     default:
-      return 1;
+      return a == b ? 1.022 : 1;
   }
 }
 
@@ -275,7 +278,7 @@ TilePlan plan_for(const Problem& p, const DeviceInfo& device) {
   constexpr Config c = K::config;
   return plan_tiles(
       p, device,
-      {c.BM, c.BN, c.BK, c.threads() / 32, c.blocks, K::peak_fraction * copy_fraction(p)});
+      {c.BM, c.BN, c.BK, c.threads() / 32, c.blocks, K::peak_fraction * copy_fraction<K>(p)});
 }
 
 template <class K>

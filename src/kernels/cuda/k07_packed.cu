@@ -14,10 +14,11 @@
 #include "cuda/launch.cuh"
 #include "cuda/pack.cuh"
 #include "cuda/packed_plan.cuh"
-#include "cuda/ptx/tensor_copy.cuh"
+#include "cuda/ptx/grid_dependency.cuh"
 #include "cuda/stage_ring.cuh"
 #include "cuda/tensor_map.h"
 #include "cuda/tile_segments.cuh"
+#include "cuda/turned_panel.cuh"
 #include "cuda/warp_tile.cuh"
 
 namespace tessera {
@@ -57,7 +58,7 @@ constexpr const char* broken_rule(const Config& c) {
   if (c.BM % c.warp_m() != 0 || c.BN % c.warp_n() != 0) return "BM % 4TM and BN % 8TN must be 0";
   if (c.BM > 256 || c.BN > 256 || c.BK > 256) return "a box has at most 256 elements a side";
   if (c.depth() % kBody != 0) return "a slice of BK must be a multiple of 8";
-  if (c.stages < 2) return "the ring needs two stages";
+  if (c.stages < 3) return "one stage is read, one turned, one fetched";
   if (c.slices > 1 && c.slices * c.BM * c.BN > c.stages * c.stage_floats()) {
     return "the slices' sums must fit the ring";
   }
@@ -84,26 +85,57 @@ struct Task {
   int end;  // one past the segment's last p
 };
 
+/// A thread's part of one p of an operand: groups of four, kStep lines apart.
+template <bool kTurned, int kStep, int kCount>
+__device__ __forceinline__ void load(float (&r_to)[kCount], const float* s_from) {
+#pragma unroll
+  for (int i = 0; i < kCount; i += 4) {
+    float r_four[4];
+    load_fragment<4>(r_four, s_from + line_offset<kTurned>(i / 4 * kStep));
+#pragma unroll
+    for (int e = 0; e < 4; ++e) r_to[i + e] = r_four[e];
+  }
+}
+
+/// Brings the parts of a stage that lie along p into the order in which they are read.
+template <class K, bool kTurnA, bool kTurnB>
+__device__ __forceinline__ void turn(const Ring<K>& ring) {
+  constexpr Config c = K::config;
+  constexpr int kOfA = c.BK * c.BM / kBlockFloats, kOfB = c.BK * c.BN / kBlockFloats;
+  ring.wait_full();
+  turn_blocks<(kTurnA ? kOfA : 0) + (kTurnB ? kOfB : 0), c.warps(), c.slices == 1 ? 1 : 2>(
+      s_memory + ring.stage() * c.stage_floats() + (kTurnA ? 0 : c.BK * c.BM));
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) ring.announce_turned();
+}
+
 /// Sums the products of `count` stages along p, from stage `first` of the tile on, into r_c.
-template <class K>
+template <class K, bool kTurnA, bool kTurnB>
 __device__ __forceinline__ void multiply(const Args& x, const TileSchedule::Place& place, int first,
                                          int count, Task& s_task, Ring<K>& ring,
                                          const ThreadTile<K>& own, int slice,
                                          float (&r_c)[K::config.TM][K::config.TN]) {
   constexpr Config c = K::config;
   constexpr int kAhead = c.stages - 1, kBodies = c.depth() / kBody;
-  // One thread has the box of A and the box of B fetched whose first p is given.
+  constexpr int kStepA = depth_step<kTurnA, c.BM>(), kStepB = depth_step<kTurnB, c.BN>();
+  constexpr bool kTurns = kTurnA || kTurnB;
+  // One thread has the parts of A and B fetched whose first p is given.
   const auto fetch = [&x](const Ring<K>& to, const Task& task, int p) {
     const auto stage = to.begin_refill();
-    ptx::tensor_copy(stage, &x.map_a, task.row, p, task.member * x.member_step_a, to.full());
-    ptx::tensor_copy(stage + K::config.BK * K::config.BM * 4, &x.map_b, task.col, p,
-                     task.member * x.member_step_b, to.full());
+    if constexpr (kTurns) ptx::fence_before_async_writes();  // that of the turned stage before
+    constexpr Config k = K::config;
+    fetch_panel<kTurnA, k.BM, k.BK>(stage, &x.map_a, task.row, p, task.member * x.member_step_a,
+                                    to.full());
+    fetch_panel<kTurnB, k.BN, k.BK>(stage + k.BK * k.BM * 4, &x.map_b, task.col, p,
+                                    task.member * x.member_step_b, to.full());
   };
   if (threadIdx.x == 0) {
     // Nobody reads the task of the segment before any more: whoever still had to fetch for it
     // would have kept this thread from finishing it.
     s_task = {static_cast<int>(place.row) * c.BM, static_cast<int>(place.col) * c.BN,
               static_cast<int>(place.batch), (first + count) * c.BK};
+    // What was packed and cleared is there from now on, also for whoever waits for the first stage.
+    ptx::wait_for_grid_before();
 #pragma unroll 1
     for (int i = 0; i < kAhead && i < count; ++i) {
       fetch(ring.ahead(i), s_task, (first + i) * c.BK);
@@ -111,27 +143,37 @@ __device__ __forceinline__ void multiply(const Args& x, const TileSchedule::Plac
   }
 
   float r_a[2][c.TM], r_b[2][c.TN];
-  const int a_offset = slice * c.depth() * c.BM + own.first_row;
-  const int b_offset = c.BK * c.BM + slice * c.depth() * c.BN + own.first_col;
+  const int a_offset = slice * kBody * c.BM + line_offset<kTurnA>(own.first_row);
+  const int b_offset = c.BK * c.BM + slice * kBody * c.BN + line_offset<kTurnB>(own.first_col);
   const float* s_a = s_memory + ring.stage() * c.stage_floats() + a_offset;
   const float* s_b = s_memory + ring.stage() * c.stage_floats() + b_offset;
-  // Past the end of k all slices read zeros; a single one need not.
+  // The slices take eights of p in turns, and none past the end of k.
   const std::int64_t end = min(std::int64_t{first + count} * c.BK, x.gemm.k);
   const auto left_of_k = static_cast<int>(end - std::int64_t{first} * c.BK);
-  int bodies = c.slices > 1 ? count * kBodies : (left_of_k + kBody - 1) / kBody;
+  int bodies = ((left_of_k + kBody - 1) / kBody - slice + c.slices - 1) / c.slices;
   int in_stage = kBodies;
-  ring.wait_full();
-  load_fragment<16>(r_a[0], s_a);
-  load_fragment<32>(r_b[0], s_b);
+  // Two warps share each quarter of the multiprocessor: while one turns, the other multiplies.
+  [[maybe_unused]] const int turn_at = kBodies - threadIdx.x / 128 % 2 * (kBodies / 2);
+  if constexpr (kTurns) {
+    turn<K, kTurnA, kTurnB>(ring);
+    ring.wait_turned();
+  } else {
+    ring.wait_full();
+  }
+  load<kTurnA, 16>(r_a[0], s_a);
+  load<kTurnB, 32>(r_b[0], s_b);
 #pragma unroll 1
   for (; bodies > 0; --bodies) {
+    if constexpr (kTurns) {
+      if (in_stage == turn_at && count > 1) turn<K, kTurnA, kTurnB>(ring.ahead(1));
+    }
 #pragma unroll
     for (int p = 0; p < kBody; ++p) {
       if (p < kBody - 1) {
-        load_fragment<16>(r_a[(p + 1) % 2], s_a + (p + 1) * c.BM);
-        load_fragment<32>(r_b[(p + 1) % 2], s_b + (p + 1) * c.BN);
+        load<kTurnA, 16>(r_a[(p + 1) % 2], s_a + (p + 1) * kStepA);
+        load<kTurnB, 32>(r_b[(p + 1) % 2], s_b + (p + 1) * kStepB);
       } else {
-        s_a += kBody * c.BM, s_b += kBody * c.BN;
+        s_a += c.slices * kBody * c.BM, s_b += c.slices * kBody * c.BN;
         if (kBodies == 1 || --in_stage == 0 || bodies == 1) {
           __syncwarp();  // all lanes have read the stage
           if (threadIdx.x % 32 == 0) ring.release();
@@ -144,14 +186,22 @@ __device__ __forceinline__ void multiply(const Args& x, const TileSchedule::Plac
           in_stage = kBodies;
           s_a = s_memory + ring.stage() * c.stage_floats() + a_offset;
           s_b = s_memory + ring.stage() * c.stage_floats() + b_offset;
-          if (bodies > 1) ring.wait_full();
+          if constexpr (kTurns) {
+            if (bodies > 1) ring.wait_turned();
+          } else {
+            if (bodies > 1) ring.wait_full();
+          }
         }
         // After the last body nothing is on its way and what is read here is not used.
-        load_fragment<16>(r_a[(p + 1) % 2], s_a);
-        load_fragment<32>(r_b[(p + 1) % 2], s_b);
+        load<kTurnA, 16>(r_a[(p + 1) % 2], s_a);
+        load<kTurnB, 32>(r_b[(p + 1) % 2], s_b);
       }
       outer_product(r_c, r_a[p % 2], r_b[p % 2]);
     }
+  }
+  if (c.slices > 1 && count > 0) {  // the last stage had nothing for this slice
+    if (threadIdx.x % 32 == 0) ring.release();
+    ring.advance();
   }
 }
 
@@ -161,13 +211,17 @@ __device__ __forceinline__ void free_ring() {
   __syncthreads();
 }
 
-template <class K>
+template <class K, bool kTurnA, bool kTurnB>
 __global__ void __launch_bounds__(K::config.threads(), 1) packed(const __grid_constant__ Args x) {
   constexpr Config c = K::config;
   static_assert(broken_rule(c) == nullptr);
   __shared__ Task s_task;
   Ring<K> ring(s_memory);
-  if (threadIdx.x == 0) ring.initialise(c.warps());
+  if (threadIdx.x == 0) {
+    ptx::prefetch_tensor_map(&x.map_a);
+    ptx::prefetch_tensor_map(&x.map_b);
+    ring.initialise(c.warps());
+  }
   __syncthreads();
   const int slice = threadIdx.x / c.slice_threads();
   const ThreadTile<K> own(threadIdx.x % c.slice_threads());
@@ -175,8 +229,8 @@ __global__ void __launch_bounds__(K::config.threads(), 1) packed(const __grid_co
 #pragma unroll 1
   while (now.next()) {
     float r_c[c.TM][c.TN] = {}, r_own[c.rows()][c.TN];
-    multiply<K>(x, x.pieces.schedule.place(now.tile), now.first, now.count, s_task, ring, own,
-                slice, r_c);
+    multiply<K, kTurnA, kTurnB>(x, x.pieces.schedule.place(now.tile), now.first, now.count, s_task,
+                                ring, own, slice, r_c);
     if constexpr (c.slices > 1) {
       add_slices<K>(reinterpret_cast<float4*>(s_memory), slice, r_c, r_own);
       free_ring();
@@ -219,21 +273,21 @@ void run(const Problem& p, const Operands& operands, const LaunchContext& contex
   x.pieces.partials = reinterpret_cast<float4*>(workspace + plan.partials);
   x.pieces.arrivals = reinterpret_cast<unsigned*>(workspace + plan.arrivals);
   x.c_is_vector = p.align_c >= 16 && p.n % 4 == 0;
-  x.map_a = tensor_map_of(plan.a.panel(workspace), plan.a.batch, c.BM, c.BK);
-  x.map_b = tensor_map_of(plan.b.panel(workspace), plan.b.batch, c.BN, c.BK);
+  x.map_a = plan.a.map(workspace, c.BM, c.BK);
+  x.map_b = plan.b.map(workspace, c.BN, c.BK);
   x.member_step_a = plan.a.batch > 1, x.member_step_b = plan.b.batch > 1;
-  launch_pack({{plan.a.job(workspace), plan.b.job(workspace)}}, context.stream);
-  if (x.pieces.schedule.rest() > 0) {
-    TESSERA_CUDA_CHECK(cudaMemsetAsync(
-        x.pieces.arrivals, 0, static_cast<std::size_t>(x.pieces.schedule.rest()) * sizeof(unsigned),
-        static_cast<cudaStream_t>(context.stream)));
-  }
+  const Start start = launch_pack(
+      {{plan.a.job(workspace), plan.b.job(workspace)}, x.pieces.arrivals, x.pieces.schedule.rest()},
+      context.stream);
   // Whole tiles are taken in turns; each piece has a block of its own.
   const std::int64_t resident = std::max(1, context.device.sm_count);
   const std::int64_t blocks =
       std::max(std::min(x.pieces.schedule.whole, resident), x.pieces.schedule.pieces());
-  launch_with_shared(packed<K>, dim3(static_cast<unsigned>(blocks)), dim3(c.threads()),
-                     Ring<K>::kBytes, context.stream, x);
+  const auto kernel = plan.a.is_turned()
+                          ? (plan.b.is_turned() ? packed<K, true, true> : packed<K, true, false>)
+                          : (plan.b.is_turned() ? packed<K, false, true> : packed<K, false, false>);
+  launch_at(start, kernel, dim3(static_cast<unsigned>(blocks)), dim3(c.threads()), Ring<K>::kBytes,
+            context.stream, x);
 }
 
 /// Newest compute capability that this file has been compiled for, times ten.
@@ -303,17 +357,17 @@ void add(Registry& registry) {
 /// For products that fill the chip.
 struct Large {
   static constexpr Config config{128, 256, 32, 16, 8, 1, 4};
-  static constexpr double peak_fraction = 0.975;
+  static constexpr double peak_fraction = 0.98;
 };
 /// Four groups of warps on one small tile: for about one for each multiprocessor, and cut ones.
 struct Sliced {
   static constexpr Config config{64, 128, 64, 16, 8, 4, 4};
-  static constexpr double peak_fraction = 0.92;
+  static constexpr double peak_fraction = 0.935;
 };
 /// The same for C with few columns.
 struct Tall {
   static constexpr Config config{128, 64, 64, 16, 8, 4, 4};
-  static constexpr double peak_fraction = 0.92;
+  static constexpr double peak_fraction = 0.935;
 };
 
 }  // namespace
