@@ -2,7 +2,9 @@
 //
 // Idea: a first kernel copies an operand whose lines do not lie side by side at multiples of 16
 // bytes so that they do; then one thread has a whole stage fetched by two instructions, and no
-// thread computes a global address, tests an edge or transposes in the loop.
+// thread computes a global address or tests an edge in the loop. The product's blocks start while
+// the last copies are made. Where few tiles share an operand that is contiguous along k, it is not
+// copied: its stages are fetched as they lie and turned in shared memory.
 // New since k06: packing; tensor copies counted by mbarriers, so that warps wait for data and for
 // each other's laggards only, never at a barrier; sums that are moved as quads down a column, which
 // leaves registers where a multiply-add reads each bank once; slices that share the final work;
