@@ -2,7 +2,7 @@
 // for the whole block.
 //
 // Each stage has three mbarriers. `full` completes when its bytes have arrived; `turned` when every
-// warp has brought its part of them into another order, where that is needed; `empty` when every
+// thread has brought its part of them into another order, where that is needed; `empty` when every
 // warp has said that it has read them. Whoever fetches waits for `empty`, whoever reads for `full`
 // or `turned`.
 #pragma once
@@ -28,7 +28,7 @@ class StageRing {
     for (int i = 0; i < kStages; ++i) {
       ptx::mbarrier_init(full_ + i * 8, 1);
       ptx::mbarrier_init(full_ + (kStages + i) * 8, static_cast<unsigned>(warps));
-      ptx::mbarrier_init(full_ + (2 * kStages + i) * 8, static_cast<unsigned>(warps));
+      ptx::mbarrier_init(full_ + (2 * kStages + i) * 8, static_cast<unsigned>(warps) * 32);
     }
     ptx::mbarrier_init_fence();
   }
@@ -48,7 +48,7 @@ class StageRing {
   }
 
   __device__ void wait_full() const { ptx::mbarrier_wait(full_, parity_); }
-  /// Once from each warp, after its writes to the stage.
+  /// Once from each thread, after its writes to the stage.
   __device__ void announce_turned() const { ptx::mbarrier_arrive(turned()); }
   __device__ void wait_turned() const { ptx::mbarrier_wait(turned(), parity_); }
   /// Once from each warp, after its last read of the stage.

@@ -107,8 +107,7 @@ __device__ __forceinline__ void turn(const Ring<K>& ring) {
   ring.wait_full();
   turn_blocks<(kTurnA ? kOfA : 0) + (kTurnB ? kOfB : 0), c.warps(), c.slices == 1 ? 1 : 2>(
       s_memory + ring.stage() * c.stage_floats() + (kTurnA ? 0 : c.BK * c.BM));
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) ring.announce_turned();
+  ring.announce_turned();
 }
 
 /// Sums the products of `count` stages along p, from stage `first` of the tile on, into r_c.
