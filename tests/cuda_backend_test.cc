@@ -151,11 +151,13 @@ TEST(CudaPlan, RunAllocatesNothing) {
     desc.c = {Product::m, Product::n, Product::n};
     const Plan plan(desc, with_kernel(kernel));
     EXPECT_EQ(plan.kernel(), kernel);
-    EXPECT_EQ(plan.workspace_bytes(), 0U);
-    plan.run(1, a.data(), b.data(), 0, c.data());
+    const std::size_t bytes = plan.workspace_bytes();
+    DeviceArray<float> workspace((bytes + 3) / 4);
+    const auto run = [&] { plan.run(1, a.data(), b.data(), 0, c.data(), workspace.data(), bytes); };
+    run();
     ASSERT_CUDA(cudaDeviceSynchronize());
     const std::size_t before = cuda::free_bytes();
-    for (int i = 0; i < 10; ++i) plan.run(1, a.data(), b.data(), 0, c.data());
+    for (int i = 0; i < 10; ++i) run();
     ASSERT_CUDA(cudaDeviceSynchronize());
     EXPECT_EQ(cuda::free_bytes(), before) << kernel;
     EXPECT_EQ(c.download(), product.expected()) << kernel;

@@ -156,7 +156,22 @@ void check_allocation(cudaError_t error, std::size_t bytes, const char* call) {
   check(error, call);
 }
 
+/// Lets the thread do for a scope what a capture somewhere would forbid, but what no captured work
+/// depends on.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { TESSERA_CUDA_CHECK(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then the thread's own
+};
+
 cudaMemPool_t create_pool(int device) {
+  // The first product of a process may be one that is being captured.
+  const RelaxedCapture relaxed;
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
