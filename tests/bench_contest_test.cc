@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "bench/arena.h"
 #include "bench/data.h"
 #include "support/reference.h"
 #include "tessera/error.h"
@@ -130,9 +131,29 @@ TEST(Contest, CheatsHaveNoSpeed) {
   const auto once = run(c, CacheState::kCold, Cheat::kOnlyFirstSet);
   EXPECT_EQ(once.back().disposition, Disposition::kIncorrect) << "the other sets were not written";
   c.beta = 1;
+  const auto reading = run(c, CacheState::kCold, Cheat::kOnlyFirstSet);
+  EXPECT_EQ(reading.back().disposition, Disposition::kIncorrect) << "the same where C is read";
+  EXPECT_EQ(reading.front().disposition, Disposition::kPassed) << reading.front().detail;
   const auto rows = run(c, CacheState::kWarm, Cheat::kForgetsBeta);
   EXPECT_EQ(rows.back().disposition, Disposition::kIncorrect);
   EXPECT_EQ(rows.front().disposition, Disposition::kPassed) << rows.front().detail;
+}
+
+TEST(Contest, NoColdProductTakesTheSetOfTheOneBeforeIt) {
+  Settings settings;
+  settings.cold_bytes = 1 << 16;
+  const auto arena =
+      host_arena(dense_case(Op::kN, Op::kN, 32, 32, 32, DType::kF32), CacheState::kCold, settings);
+  ASSERT_GT(arena->sets(), 2);
+  std::vector<const void*> taken;
+  const Timed timed = arena->timed([&](const Pointers& p) { taken.push_back(p.a); });
+  for (int sample = 0; sample < 3; ++sample) {
+    const std::size_t first = taken.size();
+    timed.time_s(2 * timed.granule);
+    // The first of all may be one that only wakes threads.
+    ASSERT_GE(taken.size() - first, 2 * static_cast<std::size_t>(timed.granule));
+    for (std::size_t i = first + 1; i < taken.size(); ++i) EXPECT_NE(taken[i], taken[i - 1]) << i;
+  }
 }
 
 TEST(Contest, WhatCannotTakeTheCaseSaysWhyAndTheRestRuns) {

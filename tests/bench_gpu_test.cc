@@ -8,6 +8,7 @@
 
 #include "bench/clocks.h"
 #include "bench/gpu.h"
+#include "bench/gpu_handles.h"
 #include "bench/peer_cublas.h"
 #include "support/compare.h"
 #include "support/device_matrix.h"
@@ -16,20 +17,9 @@
 namespace tessera::bench {
 namespace {
 
+using gpu::Stream;
 using test::DeviceCopy;
 using test::TestMatrix;
-
-class Stream {
- public:
-  Stream() : stream_(cuda::create_stream()) {}
-  ~Stream() { cuda::destroy_stream(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  void* get() const { return stream_; }
-
- private:
-  void* stream_;
-};
 
 class DeviceBytes {
  public:

@@ -48,6 +48,14 @@ TEST(BenchReport, RatiosAndMeansAreOverCasesThatBothPassed) {
   EXPECT_NEAR(means[0].ratios[0].second, std::sqrt(8.0), 1e-12);
 }
 
+TEST(BenchReport, CasesThatDifferInAStrideOnlyAreNotCompared) {
+  RunReport report = sample();
+  report.rows[0].what.desc.batch = report.rows[1].what.desc.batch = 2;
+  EXPECT_DOUBLE_EQ(ratio_to(report, report.rows[0], "blas"), 2);
+  report.rows[0].what.desc.b.batch_stride = 10000;
+  EXPECT_EQ(ratio_to(report, report.rows[0], "blas"), 0);
+}
+
 TEST(BenchReport, JsonDescribesTheCallAndGivesNoSpeedToAWrongRow) {
   const RunReport report = sample();
   const Json json = report_json(report);

@@ -54,8 +54,11 @@ class BenchSuite : public testing::Test {
 };
 
 TEST_F(BenchSuite, SuitesOfTheRepository) {
-  const std::pair<const char*, std::size_t> expected[] = {
-      {"square", 9}, {"awkward", 18}, {"llm_llama3_8b", 59}, {"deepbench_training", 160}};
+  const std::pair<const char*, std::size_t> expected[] = {{"square", 9},
+                                                          {"awkward", 18},
+                                                          {"llm_llama3_8b", 59},
+                                                          {"deepbench_training", 160},
+                                                          {"targets", 8}};
   for (const auto& [name, cases] : expected) {
     const Suite suite = read_suite(find_suite(name), DType::kF64);
     EXPECT_EQ(suite.name, name);
@@ -198,7 +201,7 @@ TEST_F(BenchSuite, FoundByNameOrPath) {
   EXPECT_TRUE(contains(find_suite("awkward"), "awkward.csv"));
   for (const char* name : {"sqare", "", "/square", "../suites/square"}) {
     EXPECT_SAYS(error_of(ErrorCode::kBadFile, [&] { find_suite(name); }),
-                "suites: awkward, deepbench_training, llm_llama3_8b, mine, square");
+                "suites: awkward, deepbench_training, llm_llama3_8b, mine, square, targets");
   }
 }
 

@@ -84,8 +84,8 @@ TEST_F(CliBench, WhatCannotRunIsNamedAndTheRestGoesOn) {
 }
 
 TEST_F(CliBench, AKernelForAGpuThatIsNotThere) {
-  const Ran ran = run_tessera({"bench", "64", "64", "64", "--kernel", "k01_naive", "--kernel", "auto",
-                               "--seconds", "0", "--peer", "none"});
+  const Ran ran = run_tessera({"bench", "64", "64", "64", "--kernel", "k01_naive", "--kernel",
+                               "auto", "--seconds", "0", "--peer", "none"});
   if (ran.code == 0) GTEST_SKIP() << "there is a GPU";
   EXPECT_EQ(ran.code, 4);
   EXPECT_TRUE(contains(ran.out, "left out\n  k01_naive")) << ran.out;
@@ -115,6 +115,40 @@ TEST_F(CliBench, SuitesGoOnAfterAMalformedLine) {
   EXPECT_EQ(json["geomeans"][0]["cases"], 2);
   expect_error(bench({"--suite", path("none.csv")}), 3, {"none.csv"});
   EXPECT_TRUE(contains(bench({"--suite", "no-such-suite"}).err, "square"));
+}
+
+TEST_F(CliBench, ACaseThatCannotBeHadIsLeftOutAndTheRestGoesOn) {
+  const auto call = [](const char* stride) {
+    return fmt::format(
+        R"({{"tessera":"gemm","dtype":"f32","op_a":"N","op_b":"N","m":4,"n":4,"k":4,)"
+        R"("a":{{"rows":4,"cols":4,"ld":4,"layout":"row","batch_stride":{}}},)"
+        R"("b":{{"rows":4,"cols":4,"ld":4,"layout":"row","batch_stride":16}},)"
+        R"("c":{{"rows":4,"cols":4,"ld":4,"layout":"row","batch_stride":16}},)"
+        R"("batch":2,"alpha":1,"beta":0}})"
+        "\n",
+        stride);
+  };
+  write_file(path("log"), call("-16") + call("16"));
+  const Ran ran = bench({"--suite", path("log"), "--json"});
+  EXPECT_EQ(ran.code, 4);
+  const Json json = Json::parse(ran.out, nullptr, false);
+  ASSERT_EQ(json["results"].size(), 1U) << ran.out << ran.err;
+  EXPECT_EQ(json["results"][0]["disposition"], "passed");
+  ASSERT_EQ(json["left_out"].size(), 1U);
+  EXPECT_TRUE(contains(json["left_out"][0], "stride below 0")) << json["left_out"][0];
+}
+
+TEST_F(CliBench, AllKernelsAreThoseForTheElementType) {
+  for (const char* dtype : {"f32", "f64"}) {
+    const Ran ran = bench({"16", "16", "16", "--kernel", "all", "--dtype", dtype, "--json"});
+    expect_ok(ran);
+    const Json json = Json::parse(ran.out, nullptr, false);
+    ASSERT_GE(json["results"].size(), 2U) << ran.out;
+    for (const Json& row : json["results"]) {
+      EXPECT_EQ(row["disposition"], "passed");
+      EXPECT_TRUE(contains(row["kernel"], dtype)) << row["kernel"];
+    }
+  }
 }
 
 TEST_F(CliBench, ReplaysTheCallsOfAProgram) {
@@ -201,6 +235,11 @@ TEST_F(CliBench, LadderOnTheCpu) {
   EXPECT_EQ(json["results"][1]["rung"], "c02_blocked");
   EXPECT_NE(json["results"][1]["why"], "");
   expect_error(run_tessera({"ladder", "-n", "0"}), 2, {"0"});
+  const Ran alone =
+      run_tessera({"ladder", "-n", "16", "--device", "cpu", "--peer", "cublas", "--seconds", "0"});
+  EXPECT_EQ(alone.code, 4);
+  EXPECT_TRUE(contains(alone.out, "c02_blocked")) << alone.out;
+  EXPECT_TRUE(contains(alone.err, "peer cublas")) << alone.err;
 }
 
 }  // namespace

@@ -23,13 +23,13 @@ class Arena {
   /// Bytes of all sets, and how many it takes to pass the last cache.
   virtual std::int64_t bytes() const = 0;
   virtual std::int64_t cold_bytes() const = 0;
-  /// How the products of the contender that `timed` made last are timed: "graph replay", ...
+  /// How the last sample was timed: "graph replay", ...
   virtual std::string timer() const = 0;
   /// Launches of one product of a contender; empty on the host or where it cannot be captured.
   virtual std::vector<gpu::Launch> launches(const RunProduct& run) = 0;
 };
 
-/// Sets of operands on the host; the case's C is poisoned and judged there. Cold: as many sets as
+/// Sets of operands on the host; every C is poisoned and judged there. Cold: as many sets as
 /// pass the last cache twice.
 std::unique_ptr<Arena> host_arena(const Case& c, CacheState cache, const Settings& settings);
 /// The same on the current CUDA device. Cold: as many sets as pass L2 three times.

@@ -5,8 +5,6 @@
 namespace tessera::bench {
 namespace {
 
-char letter(Op op) { return op == Op::kT ? 'T' : 'N'; }
-
 std::string operand_text(char name, const OperandDesc& x) {
   const bool row_major = x.layout == Layout::kRowMajor;
   std::string text;

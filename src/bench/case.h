@@ -17,6 +17,8 @@ struct Case {
   std::int64_t calls = 1;  ///< how often a replayed program made this call
 };
 
+inline char letter(Op op) { return op == Op::kT ? 'T' : 'N'; }
+
 /// A dense row-major case with pointers aligned to 256 bytes.
 Case dense_case(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, DType dtype);
 

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "bench/counters_csv.h"
-#include "bench/counters_run.h"
+#include "bench/run_program.h"
 #include "tessera/error.h"
 
 namespace tessera::bench {
@@ -134,19 +134,6 @@ std::optional<double> merged(const std::vector<Launch>& launches, const Counter&
   }
   if (counter.merge == Merge::kMean) return weighted / weights;
   return counter.merge == Merge::kLargest ? largest : sum;
-}
-
-/// The last line that is not blank, of those that begin with `mark`; empty when there is none.
-std::string last_line(std::string_view text, std::string_view mark) {
-  std::string last;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view line = text.substr(at, end - at);
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-    if (!line.empty() && line.starts_with(mark)) last = line.substr(mark.size());
-    at = end + 1;
-  }
-  return last.substr(std::min(last.find_first_not_of(' '), last.size()));
 }
 
 /// What ncu said last of why it failed.

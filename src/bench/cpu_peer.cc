@@ -48,10 +48,10 @@ class CpuPeer : public Peer {
     if (const auto rule = library_->refusal(canonical.problem)) refuse(*rule);
     use_threads(threads);
     if (c.desc.batch > 1) note("a batch is one call for each member");
-    return [library = library_, canonical, threads, alpha = c.alpha,
+    return [library = library_, canonical, threads, used = library_->threads(), alpha = c.alpha,
             beta = c.beta](const Pointers& x) {
       // Another case may have set it, and OpenMP keeps it for each calling thread.
-      if (library->threads() != threads) library->set_threads(threads);
+      if (library->threads() != used) library->set_threads(threads);
       const Problem& p = canonical.problem;
       const void* a = canonical.swapped ? x.b : x.a;
       const void* b = canonical.swapped ? x.a : x.b;

@@ -2,24 +2,11 @@
 #include <map>
 
 #include "bench/arena.h"
-#include "core/backend.h"
+#include "bench/gpu_handles.h"
 #include "tessera/error.h"
 
 namespace tessera::bench {
 namespace {
-
-struct Release {
-  void operator()(void* p) const noexcept { cuda::release(p); }
-};
-struct DestroyStream {
-  void operator()(void* p) const noexcept { cuda::destroy_stream(p); }
-};
-struct DestroyEvent {
-  void operator()(void* p) const noexcept { cuda::destroy_event(p); }
-};
-using DeviceMemory = std::unique_ptr<void, Release>;
-using Stream = std::unique_ptr<void, DestroyStream>;
-using Event = std::unique_ptr<void, DestroyEvent>;
 
 std::int64_t l2_bytes_here() {
   return cuda_devices().at(static_cast<std::size_t>(cuda::current_device())).l2_cache_bytes;
@@ -35,19 +22,14 @@ void in_pieces(std::size_t bytes, const Copy& copy) {
 class CudaArena final : public Arena {
  public:
   CudaArena(const Case& c, CacheState cache, const Settings& settings)
-      : settings_(settings),
-        one_(c, settings),
-        stream_(cuda::create_stream()),
-        begin_(cuda::create_event()),
-        end_(cuda::create_event()) {
+      : settings_(settings), one_(c, settings) {
     const SetBytes& bytes = one_.bytes();
     if (cache == CacheState::kCold) {
       constexpr std::int64_t kMost = 4096;  // nodes of one graph
       const auto free = static_cast<std::int64_t>(cuda::free_bytes());
       sets_ = sets_to_hold(bytes, cold_bytes(), kMost, free / 10 * 7);
     }
-    slab_.reset(
-        cuda::allocate(static_cast<std::size_t>(std::max<std::int64_t>(1, sets_ * bytes.total()))));
+    slab_ = gpu::DeviceMemory(std::max<std::int64_t>(1, sets_ * bytes.total()));
     for (std::int64_t i = 0; i < sets_; ++i) {
       upload(place(i, 0), one_.a(), bytes.a);
       upload(place(i, bytes.a), one_.b(), bytes.b);
@@ -73,11 +55,12 @@ class CudaArena final : public Arena {
     t.poison = [this] { poison(); };
     t.check_one = [this] { return check(1); };
     t.check_all = [this, run] {
-      if (one_.what().beta == 0) return check(sets_);
-      poison();  // the loop went on from its own results
-      run(set(0));
-      cuda::synchronise(stream());
-      return check(1);
+      if (one_.what().beta != 0) {  // the loop went on from its own results
+        poison();
+        for (std::int64_t i = 0; i < sets_; ++i) run(set(i));
+        cuda::synchronise(stream());
+      }
+      return check(sets_);
     };
     return t;
   }
@@ -100,7 +83,7 @@ class CudaArena final : public Arena {
 
  private:
   char* place(std::int64_t set, std::int64_t offset) const {
-    return static_cast<char*>(slab_.get()) + set * one_.bytes().total() + offset;
+    return slab_.as<char>() + set * one_.bytes().total() + offset;
   }
   Pointers set(std::int64_t i) const {
     const SetBytes& bytes = one_.bytes();
@@ -202,10 +185,10 @@ class CudaArena final : public Arena {
 
   Settings settings_;
   HostOperands one_;
-  Stream stream_;
-  Event begin_, end_;
+  gpu::Stream stream_;
+  gpu::Event begin_, end_;
   std::int64_t sets_ = 1;
-  DeviceMemory slab_;
+  gpu::DeviceMemory slab_;
   bool has_print_ = false;
   std::uint64_t inputs_print_ = 0;
   std::string timer_ = "events";

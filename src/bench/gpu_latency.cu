@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/gpu.h"
+#include "bench/gpu_handles.h"
 #include "core/backend.h"
 #include "cuda/check.h"
 #include "cuda/launch.cuh"
@@ -38,11 +39,8 @@ __global__ void shared_chain(std::int64_t* g_cycles) {
 
 /// Through L2, past L1. The first pass brings the lines into L2, where they fit.
 __global__ void global_chain(const int* g_next, int passes, std::int64_t* g_cycles) {
-  int at = 0;
   for (int pass = 0; pass < passes; ++pass) {
-    follow(at, g_cycles, [&](int from) { return __ldcg(g_next + from); });
-    if (passes == 1) break;
-    at = 0;
+    follow(0, g_cycles, [&](int at) { return __ldcg(g_next + at); });
   }
 }
 
@@ -59,24 +57,9 @@ std::vector<int> random_ring(int lines) {
   return next;
 }
 
-class DeviceArray {
- public:
-  explicit DeviceArray(std::size_t bytes) : p_(cuda::allocate(bytes)) {}
-  ~DeviceArray() { cuda::release(p_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  template <class T>
-  T* as() const {
-    return static_cast<T*>(p_);
-  }
-
- private:
-  void* p_;
-};
-
 /// Median of a few launches, in cycles of one load.
 template <class Launch>
-double cycles(const DeviceArray& out, const Launch& launch) {
+double cycles(const DeviceMemory& out, const Launch& launch) {
   std::vector<double> seen;
   for (int run = 0; run < 9; ++run) {
     launch();
@@ -91,7 +74,7 @@ double cycles(const DeviceArray& out, const Launch& launch) {
 }  // namespace
 
 Latencies measure_latencies() {
-  const DeviceArray out(sizeof(std::int64_t));
+  const DeviceMemory out(sizeof(std::int64_t));
   const auto one = dim3(1);
   Latencies latencies;
   latencies.shared_cycles =
@@ -99,7 +82,7 @@ Latencies measure_latencies() {
   const auto global = [&](int lines, int passes, const auto& before) {
     const std::vector<int> ring = random_ring(lines);
     const std::size_t bytes = ring.size() * sizeof(int);
-    const DeviceArray next(bytes);
+    const DeviceMemory next(static_cast<std::int64_t>(bytes));
     TESSERA_CUDA_CHECK(cudaMemcpy(next.as<void>(), ring.data(), bytes, cudaMemcpyHostToDevice));
     return cycles(out, [&] {
       before();
@@ -114,7 +97,7 @@ Latencies measure_latencies() {
   TESSERA_CUDA_CHECK(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
   const std::size_t flood_bytes =
       std::max<std::size_t>(64U << 20, 4 * static_cast<std::size_t>(l2_bytes));
-  const DeviceArray flood(flood_bytes);
+  const DeviceMemory flood(static_cast<std::int64_t>(flood_bytes));
   latencies.memory_cycles = global(
       64 * kSteps, 1, [&] { TESSERA_CUDA_CHECK(cudaMemset(flood.as<void>(), 0, flood_bytes)); });
   return latencies;

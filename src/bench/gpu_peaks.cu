@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "bench/gpu.h"
+#include "bench/gpu_handles.h"
 #include "core/backend.h"
 #include "cuda/check.h"
 #include "cuda/launch.cuh"
@@ -170,45 +171,6 @@ __global__ void __launch_bounds__(kReadThreads)
   }
 }
 
-class Buffer {
- public:
-  explicit Buffer(std::int64_t bytes) : p_(cuda::allocate(static_cast<std::size_t>(bytes))) {}
-  ~Buffer() { cuda::release(p_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  template <class T>
-  T* as() const {
-    return static_cast<T*>(p_);
-  }
-
- private:
-  void* p_;
-};
-
-class Event {
- public:
-  Event() : event_(cuda::create_event()) {}
-  ~Event() { cuda::destroy_event(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  void* get() const { return event_; }
-
- private:
-  void* event_;
-};
-
-class Stream {
- public:
-  Stream() : stream_(cuda::create_stream()) {}
-  ~Stream() { cuda::destroy_stream(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  void* get() const { return stream_; }
-
- private:
-  void* stream_;
-};
-
 int attribute(cudaDeviceAttr which) {
   int value = 0;
   TESSERA_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, cuda::current_device()));
@@ -226,7 +188,7 @@ class Bench {
   template <class T>
   double fma(double least_ms = kLeastMs) const {
     const int blocks = sm_count_ * std::max(1, threads_per_sm_ / kFmaThreads);
-    const Buffer out(std::int64_t{blocks} * kFmaThreads * sizeof(T));
+    const DeviceMemory out(std::int64_t{blocks} * kFmaThreads * sizeof(T));
     const double seconds = seconds_per_turn(least_ms, [&](std::int64_t turns) {
       cuda::launch(fma_chains<T>, dim3(blocks), dim3(kFmaThreads), stream_.get(), turns, T(0.999),
                    T(0.001), out.as<T>());
@@ -236,7 +198,7 @@ class Bench {
 
   double outer() const {
     using O = Outer;
-    const Buffer out(std::int64_t{sm_count_} * O::kThreads * 4);
+    const DeviceMemory out(std::int64_t{sm_count_} * O::kThreads * 4);
     const double seconds = seconds_per_turn(kLeastMs, [&](std::int64_t turns) {
       cuda::launch(outer_product, dim3(sm_count_), dim3(O::kThreads), stream_.get(), turns,
                    out.as<float>());
@@ -246,7 +208,7 @@ class Bench {
 
   /// Bytes a second, as the two below.
   double shared() const {
-    const Buffer out(out_bytes());
+    const DeviceMemory out(out_bytes());
     const double seconds = seconds_per_turn(kLeastMs, [&](std::int64_t turns) {
       cuda::launch(shared_reads, dim3(read_blocks()), dim3(kReadThreads), stream_.get(), turns, 512,
                    out.as<uint4>());
@@ -260,7 +222,7 @@ class Bench {
     // has two halves.
     const std::int64_t wanted = attribute(cudaDevAttrL2CacheSize) * 9LL / 20;
     const int chunks = static_cast<int>(std::max<std::int64_t>(1, wanted / chunk));
-    const Buffer data(chunk * chunks), out(out_bytes());
+    const DeviceMemory data(chunk * chunks), out(out_bytes());
     fill(data.as<void>(), 0x5a, static_cast<std::size_t>(chunk * chunks), stream_.get());
     const double seconds = seconds_per_turn(kLeastMs, [&](std::int64_t turns) {
       cuda::launch(global_reads, dim3(read_blocks()), dim3(kReadThreads), stream_.get(), turns,
@@ -275,7 +237,7 @@ class Bench {
     const std::int64_t wanted = std::max(512LL << 20, 4LL * attribute(cudaDevAttrL2CacheSize));
     const auto free = static_cast<std::int64_t>(cuda::free_bytes());
     const std::int64_t bytes = std::max<std::int64_t>(1, std::min(wanted, free / 4) / step) * step;
-    const Buffer from(bytes), to(bytes);
+    const DeviceMemory from(bytes), to(bytes);
     fill(from.as<void>(), 0x5a, static_cast<std::size_t>(bytes), stream_.get());
     const double seconds = seconds_per_turn(kLeastMs, [&](std::int64_t turns) {
       for (std::int64_t turn = 0; turn < turns; ++turn) {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "core/backend.h"
@@ -219,7 +218,10 @@ class Cublas : public Peer {
                   fmt::format("cublas: {}: the type must be f32 or f64", case_text(c)));
     }
     const Call call(c);
-    const auto handle = handle_for(c.desc.device, stream);
+    // The product's own, so that it goes before the stream does.
+    const int device = c.desc.device < 0 ? cuda::current_device() : c.desc.device;
+    const cuda::DeviceGuard guard(device);
+    const auto handle = std::make_shared<StreamHandle>(library_, stream);
     const bool is_f32 = c.desc.dtype == DType::kF32;
     if (call.passes_int()) {
       return is_f32 ? product<float, std::int64_t>(library_, handle, c, call)
@@ -230,19 +232,8 @@ class Cublas : public Peer {
   }
 
  private:
-  std::shared_ptr<StreamHandle> handle_for(int device, void* stream) {
-    if (device < 0) device = cuda::current_device();
-    std::shared_ptr<StreamHandle>& handle = handles_[{device, stream}];
-    if (handle == nullptr) {
-      const cuda::DeviceGuard guard(device);
-      handle = std::make_shared<StreamHandle>(library_, stream);
-    }
-    return handle;
-  }
-
   const Library& library_;
   PeerInfo info_;
-  std::map<std::pair<int, void*>, std::shared_ptr<StreamHandle>> handles_;
 };
 
 std::vector<std::string> files_like(const std::string& pattern) {
@@ -308,20 +299,20 @@ PeerInfo describe(const Library& library) {
 
 std::shared_ptr<Peer> open_cublas(std::string* why_not) {
   if (cuda::devices().empty()) {
-    *why_not = cuda::unavailable_reason();
+    *why_not = "cublas: " + cuda::unavailable_reason();
     return nullptr;
   }
-  // Never closed nor destroyed: products that were prepared may outlive every peer.
+  // Never closed: products that were prepared may outlive every peer.
   auto& library = *new Library;
   std::string fault;
   library.file = open_file(&fault);
   if (library.file == nullptr) {
-    *why_not = fault + "; TESSERA_CUBLAS may name the file";
+    *why_not = "cublas: " + fault + "; TESSERA_CUBLAS may name the file";
     return nullptr;
   }
   try {
     if (find_all(library)) return std::make_shared<Cublas>(library, describe(library));
-    *why_not = dlerror();
+    *why_not = std::string("cublas: ") + dlerror();
   } catch (const Error& e) {
     *why_not = e.what();
   }

@@ -13,7 +13,8 @@ namespace tessera::bench {
 /// or there is no GPU; `why_not` then says why in one line.
 ///
 /// FP32 and FP64 products in the library's default mode, which keeps the precision of the operands.
-/// Its products allocate nothing and can be captured: each stream has a handle and a workspace.
+/// Its products allocate nothing and can be captured: each prepared one has a handle and a
+/// workspace. It must end before its stream.
 std::shared_ptr<Peer> open_cublas(std::string* why_not);
 
 }  // namespace tessera::bench

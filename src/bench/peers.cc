@@ -20,12 +20,6 @@ struct Attempt {
   std::string why_not;
 };
 
-/// In the order in which they are opened: MKL last (see peer_blas.h).
-std::vector<std::string> names_of(Space space) {
-  if (space == Space::kCuda) return {"cublas"};
-  return {"openblas", "blis", "onednn", "mkl"};
-}
-
 CpuPeerKind kind_of(const std::string& name) {
   if (name == "openblas") return openblas_kind();
   if (name == "blis") return blis_kind();
@@ -55,10 +49,15 @@ void check_names(const std::vector<std::string>& names, const std::vector<std::s
 
 }  // namespace
 
+std::vector<std::string> peer_names(Space space) {
+  if (space == Space::kCuda) return {"cublas"};
+  return {"openblas", "blis", "onednn", "mkl"};  // MKL last: see peer_blas.h
+}
+
 Peers open_peers(Space space, const std::vector<std::string>& names, int threads) {
   static std::mutex mutex;
   static std::map<std::string, Attempt> attempts;
-  const std::vector<std::string> known = names_of(space);
+  const std::vector<std::string> known = peer_names(space);
   check_names(names, known);
   const std::lock_guard<std::mutex> lock(mutex);
   Peers peers;

@@ -46,6 +46,9 @@ struct Peers {
   std::vector<std::string> absent;  ///< one line each: "mkl: libmkl_rt.so.2: cannot open ..."
 };
 
+/// In the order in which they are opened.
+std::vector<std::string> peer_names(Space space);
+
 /// Opens the peers named, or with an empty list all that there are for the memory space. A name
 /// that is no peer's throws Error(kInvalidArgument) with the names there are. Tried once: libraries
 /// stay open for the life of the process. CPU libraries are tried in child processes first, and

@@ -7,12 +7,17 @@
 namespace tessera::bench {
 namespace {
 
-bool same_case(const Row& x, const Row& y) {
-  return x.cache == y.cache && x.what.suite == y.what.suite &&
-         case_text(x.what) == case_text(y.what);
+/// The text does not name batch strides: of a shared operand and of members of their own.
+bool same_strides(const GemmDesc& x, const GemmDesc& y) {
+  return x.a.batch_stride == y.a.batch_stride && x.b.batch_stride == y.b.batch_stride &&
+         x.c.batch_stride == y.c.batch_stride;
 }
 
-const char* letter(Op op) { return op == Op::kT ? "T" : "N"; }
+bool same_case(const Row& x, const Row& y) {
+  return x.cache == y.cache && x.what.suite == y.what.suite &&
+         case_text(x.what) == case_text(y.what) && same_strides(x.what.desc, y.what.desc);
+}
+
 const char* word(Layout layout) { return layout == Layout::kRowMajor ? "row" : "col"; }
 
 Json pairs_json(const std::vector<std::pair<std::string, double>>& pairs) {
@@ -32,8 +37,8 @@ Json case_json(const Case& c) {
   json["m"] = c.m;
   json["n"] = c.n;
   json["k"] = c.k;
-  json["op_a"] = letter(d.op_a);
-  json["op_b"] = letter(d.op_b);
+  json["op_a"] = std::string(1, letter(d.op_a));
+  json["op_b"] = std::string(1, letter(d.op_b));
   json["dtype"] = to_string(d.dtype);
   json["lda"] = d.a.ld;
   json["ldb"] = d.b.ld;

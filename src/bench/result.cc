@@ -34,6 +34,14 @@ std::string_view to_string(Disposition disposition) {
   return "failed";
 }
 
+std::optional<Disposition> parse_disposition(std::string_view text) {
+  for (const Disposition d : {Disposition::kPassed, Disposition::kIncorrect, Disposition::kFailed,
+                              Disposition::kNotSupported, Disposition::kImplausible}) {
+    if (text == to_string(d)) return d;
+  }
+  return std::nullopt;
+}
+
 std::string_view to_string(CacheState state) {
   return state == CacheState::kWarm ? "warm" : "cold";
 }

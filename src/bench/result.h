@@ -2,7 +2,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,7 @@ enum class Disposition {
   kImplausible,   ///< faster than the peaks measured in the same run
 };
 std::string_view to_string(Disposition disposition);
+std::optional<Disposition> parse_disposition(std::string_view text);
 
 enum class CacheState { kWarm, kCold };
 std::string_view to_string(CacheState state);

@@ -3,21 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "bench/json_reader.h"
 #include "tessera/error.h"
 
 namespace tessera::bench {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, Disposition>, 5> kDispositions = {
-    {{"passed", Disposition::kPassed},
-     {"incorrect", Disposition::kIncorrect},
-     {"failed", Disposition::kFailed},
-     {"not supported", Disposition::kNotSupported},
-     {"implausible", Disposition::kImplausible}}};
 
 /// What older files say once for all rows.
 struct Defaults {
@@ -94,15 +85,15 @@ Case read_case(const JsonReader& row, const Defaults& defaults) {
   read_ld(row, "ldb", c.desc.b);
   read_ld(row, "ldc", c.desc.c);
   // The file does not say whether members share an operand; each has its own in all suites.
-  for (OperandDesc* x : {&c.desc.a, &c.desc.b, &c.desc.c}) x->batch_stride = x->rows * x->cols;
+  // Nothing but whether a stride is 0 is asked of it, and rows * cols may not fit 64 bits.
+  for (OperandDesc* x : {&c.desc.a, &c.desc.b, &c.desc.c}) x->batch_stride = 1;
   return c;
 }
 
 void read_disposition(const JsonReader& in, FileRow& row) {
   row.disposition_text = in.text("disposition");
-  for (const auto& [text, value] : kDispositions) {
-    if (row.disposition_text != text) continue;
-    row.disposition = value;
+  if (const auto known = parse_disposition(row.disposition_text)) {
+    row.disposition = *known;
     return;
   }
   in.fault("disposition", row.disposition_text.empty()
@@ -182,6 +173,7 @@ FilePeaks read_peaks(const JsonReader& file) {
     take(peaks.outer_product_gflops, "outer_product_gflops");
     take(peaks.shared_gbps, "shared_gbps");
     take(peaks.l2_gbps, "l2_gbps");
+    take(peaks.l3_gbps, "l3_gbps");
     take(peaks.memory_gbps, "memory_gbps");
   });
   return peaks;

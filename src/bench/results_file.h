@@ -43,7 +43,7 @@ struct FileRow {
 /// Ceilings that the run measured; empty where it did not.
 struct FilePeaks {
   std::optional<double> fma_gflops, fma_f64_gflops, outer_product_gflops;
-  std::optional<double> shared_gbps, l2_gbps, memory_gbps;
+  std::optional<double> shared_gbps, l2_gbps, l3_gbps, memory_gbps;
 };
 
 struct FileGeomean {

@@ -48,10 +48,8 @@ TuneShape read_shape(const JsonReader& json) {
 
 Disposition read_disposition(const JsonReader& json) {
   const std::string text = json.text("disposition", "passed");
-  for (const Disposition d : {Disposition::kPassed, Disposition::kIncorrect, Disposition::kFailed,
-                              Disposition::kImplausible}) {
-    if (text == to_string(d)) return d;
-  }
+  const std::optional<Disposition> known = parse_disposition(text);
+  if (known && *known != Disposition::kNotSupported) return *known;
   json.fault("disposition", fmt::format(" is \"{}\": not one", text));
 }
 

@@ -42,6 +42,5 @@ CLI::Option* add_threads(CLI::App& app, int& value);
 CLI::Option* add_device(CLI::App& app, std::string& value);
 
 inline Op op_of(bool transposed) { return transposed ? Op::kT : Op::kN; }
-inline char letter(Op op) { return op == Op::kT ? 'T' : 'N'; }
 
 }  // namespace tessera::cli

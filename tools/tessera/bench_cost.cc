@@ -56,8 +56,8 @@ Json build_json() {
   return json;
 }
 
-/// The first product of this process, on the CPU or a CUDA device; in parts.
-Json first_product_json(const DeviceChoice& choice) {
+/// The first product of this process, on the CPU or a CUDA device; in parts, from `start` on.
+Json first_product_json(const DeviceChoice& choice, Clock::time_point start) {
   constexpr std::int64_t kN = 1024;
   const bench::Case c = [&] {
     bench::Case plain = bench::dense_case(Op::kN, Op::kN, kN, kN, kN, DType::kF32);
@@ -75,7 +75,6 @@ Json first_product_json(const DeviceChoice& choice) {
       std::fill_n(q, kN * kN, 0.5F);
     }
   }
-  Clock::time_point start = Clock::now();
   std::unique_ptr<cuda::DeviceGuard> guard;
   if (choice.space == Space::kCuda) {
     guard = std::make_unique<cuda::DeviceGuard>(choice.index);
@@ -109,13 +108,15 @@ Json first_product_json(const DeviceChoice& choice) {
 }  // namespace
 
 Json cost_json(const std::string& device) {
+  // First of all: nothing may have been loaded before it, and asking for devices loads the driver.
+  const Clock::time_point start = Clock::now();
   const DeviceChoice choice = choose_device(device, "auto", DType::kF32);
+  const Json first_product = first_product_json(choice, start);
   Json json;
   json["schema"] = "tessera-cost-1";
   json["device"] = choice.info().name;
   json["provenance"] = provenance();
-  // First of all: nothing may have been loaded before it.
-  json["first_product"] = first_product_json(choice);
+  json["first_product"] = first_product;
   json["build"] = build_json();
   const double library = file_bytes(TESSERA_LIBRARY_FILE), program = file_bytes("/proc/self/exe");
   if (library > 0) json["library_bytes"] = library;

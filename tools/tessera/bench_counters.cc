@@ -35,7 +35,7 @@ std::vector<std::string> arguments_for(const Row& row, int device) {
           fmt::format("{}", c.n),
           fmt::format("{}", c.k),
           "--ops",
-          {letter(c.desc.op_a), letter(c.desc.op_b)},
+          {bench::letter(c.desc.op_a), bench::letter(c.desc.op_b)},
           "--dtype",
           std::string(to_string(c.desc.dtype)),
           "--device",

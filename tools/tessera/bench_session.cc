@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include "core/threads.h"
 #include "quantities.h"
@@ -129,11 +130,6 @@ BenchSession::BenchSession(const std::string& verb, const SessionOptions& option
   field_.timing.seconds = options.seconds;
   // An event is worth about half a microsecond, and a graph's start a few.
   field_.timing.shortest_sample_s = device_.space == Space::kCuda ? 10e-3 : 2e-3;
-  const auto every = std::find(field_.kernels.begin(), field_.kernels.end(), "all");
-  if (every != field_.kernels.end()) {
-    const std::vector<std::string> ids = bench::every_kernel(field_.space, DType::kF32);
-    field_.kernels.insert(field_.kernels.erase(every), ids.begin(), ids.end());
-  }
   open_the_peers(options);
   watch_clocks();
   report_.head = report_head(verb, device_, field_.settings, options.seconds);
@@ -193,8 +189,22 @@ TunedRequest BenchSession::tuned_for(const bench::Case& c) const {
   return resolve_tuned(tuned_, bench::placed(c, field_.space, field_.device), key_);
 }
 
+std::vector<std::string> BenchSession::requests_for(const bench::Case& c) const {
+  std::vector<std::string> requests;
+  for (const std::string& request : field_.kernels) {
+    if (request == "all") {
+      const auto ids = bench::every_kernel(field_.space, c.desc.dtype);
+      requests.insert(requests.end(), ids.begin(), ids.end());
+    } else {
+      requests.push_back(request);
+    }
+  }
+  return requests;
+}
+
 bench::Field BenchSession::field_for(const bench::Case& c) const {
   bench::Field field = field_;
+  field.kernels = requests_for(c);
   for (std::string& request : field.kernels) {
     if (request == kTuned) request = tuned_for(c).kernel;
   }
@@ -203,9 +213,15 @@ bench::Field BenchSession::field_for(const bench::Case& c) const {
 
 std::vector<Row> BenchSession::run(const bench::Case& c, CacheState cache) {
   const std::size_t first = report_.rows.size();
-  run(c, cache, field_for(c));
-  for (std::size_t i = 0; i < field_.kernels.size(); ++i) {
-    if (field_.kernels[i] != kTuned) continue;
+  try {
+    run(c, cache, field_for(c));
+  } catch (const Error& e) {  // of the case itself: its operands do not fit
+    leave_out(fmt::format("{} {}: {}", case_text(c), to_string(cache), e.what()), kCannotRun);
+    return {};
+  }
+  const std::vector<std::string> requests = requests_for(c);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i] != kTuned) continue;
     Row& row = report_.rows[first + i];
     row.requested = kTuned;
     row.remarks.push_back(tuned_for(c).source);
@@ -223,15 +239,17 @@ std::vector<Row> BenchSession::run(const bench::Case& c, CacheState cache,
 
 std::vector<Row> BenchSession::run(const bench::Case& c, CacheState cache, bench::Field field) {
   std::vector<ClockSample> seen;
+  bool is_first = true;
   if (clocks_ && clocks_->unavailable().empty()) {
     field.timing.between_samples = [&] {
-      seen.push_back(clocks_->sample());
-      report_.clocks.add(seen.back());
+      const ClockSample sample = clocks_->sample();
+      // The first one comes before the clock has risen.
+      if (std::exchange(is_first, false)) return;
+      seen.push_back(sample);
+      report_.clocks.add(sample);
     };
   }
   std::vector<Row> rows = bench::run_case(c, cache, field);
-  // The first sample comes before the clock has risen.
-  if (!seen.empty()) seen.erase(seen.begin());
   remark_on_clocks(seen, rows);
   report_.rows.insert(report_.rows.end(), rows.begin(), rows.end());
   return rows;
@@ -253,6 +271,8 @@ void BenchSession::doubt_peaks() {
 }
 
 void BenchSession::finish() {
+  report_.peers.clear();  // running cases may have added notes
+  for (const auto& peer : field_.peers) report_.peers.push_back(peer->info());
   report_.roofs = bench::best_of(report_.roofs, measure_roofs(true));
   doubt_peaks();
   for (Row& row : report_.rows) bench::judge(row, report_.roofs);

@@ -34,12 +34,13 @@ class BenchSession {
   const bench::Field& field() const { return field_; }
   bench::RunReport& report() { return report_; }
 
-  /// Runs every contender on one case; returns the new rows, which are also in the report.
+  /// Runs every contender on one case; returns the new rows, which are also in the report. A case
+  /// whose operands cannot be had here is left out.
   std::vector<bench::Row> run(const bench::Case& c, bench::CacheState cache);
   /// The same with other kernels, by id, and timed seconds for each.
   std::vector<bench::Row> run(const bench::Case& c, bench::CacheState cache,
                               const std::vector<std::string>& kernels, double seconds);
-  /// Who runs on a case: "tuned" replaced by what it comes to there.
+  /// Who runs on a case: "all" and "tuned" replaced by what they come to there.
   bench::Field field_for(const bench::Case& c) const;
   void leave_out(const std::string& what, int exit_code);
 
@@ -57,6 +58,8 @@ class BenchSession {
   void open_the_peers(const SessionOptions& options);
   void watch_clocks();
   bench::Roofs measure_roofs(bool again) const;
+  /// What was asked for, with "all" replaced by the kernels for the case's type.
+  std::vector<std::string> requests_for(const bench::Case& c) const;
   TunedRequest tuned_for(const bench::Case& c) const;
   std::vector<bench::Row> run(const bench::Case& c, bench::CacheState cache, bench::Field field);
 

@@ -109,8 +109,9 @@ void print_conditions(const BenchSession& session, const RunReport& report) {
   for (const std::string& line : report.absent_peers)
     absent.push_back(line.substr(0, line.find(':')));
   if (!absent.empty()) {
-    fmt::print("absent  {} (where they were looked for: --json; docs/benchmarking.md: how to name one)\n",
-               fmt::join(absent, ", "));
+    fmt::print(
+        "absent  {} (where they were looked for: --json; docs/benchmarking.md: how to name one)\n",
+        fmt::join(absent, ", "));
   }
 }
 

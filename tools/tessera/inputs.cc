@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "args.h"
+#include "bench/case.h"
 #include "core/round.h"
 #include "quantities.h"
 
@@ -234,8 +235,8 @@ std::string operation_text(const Inputs& in) {
 Json operation_json(const Inputs& in) {
   Json json;
   json["text"] = "C = " + operation_text(in);
-  json["op_a"] = std::string(1, letter(in.op_a));
-  json["op_b"] = std::string(1, letter(in.op_b));
+  json["op_a"] = std::string(1, bench::letter(in.op_a));
+  json["op_b"] = std::string(1, bench::letter(in.op_b));
   json["alpha"] = json_number(in.alpha);
   json["beta"] = json_number(in.beta);
   json["m"] = in.m;

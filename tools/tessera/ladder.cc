@@ -76,13 +76,29 @@ void print_ladder(const bench::RunReport& report, const std::vector<Row>& rows) 
   }
 }
 
-/// All rungs of one backend on one cubic product. Null without kernels or a device.
+bool is_peer_of(Space space, const std::string& name) {
+  const std::vector<std::string> names = bench::peer_names(space);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Of the peers asked for, those that can stand beside a backend. A name that is no peer's stays
+/// and is refused.
+std::vector<std::string> peers_beside(const std::string& backend,
+                                      const std::vector<std::string>& asked) {
+  if (asked.empty()) return {"all"};
+  const Space other = backend == "cpu" ? Space::kCuda : Space::kHost;
+  std::vector<std::string> peers = asked;
+  std::erase_if(peers, [&](const std::string& name) { return is_peer_of(other, name); });
+  return peers.empty() ? std::vector<std::string>{"none"} : peers;
+}
+
+/// All rungs of one backend on one cubic product.
 std::unique_ptr<BenchSession> climb(const LadderArgs& args, const std::string& backend,
                                     std::int64_t n) {
   SessionOptions options;
   options.device = backend == "cpu" ? "cpu" : args.device == "auto" ? "cuda" : args.device;
   options.kernels = rungs_of(backend);
-  options.peers = args.peers.empty() ? std::vector<std::string>{"all"} : args.peers;
+  options.peers = peers_beside(backend, args.peers);
   options.threads = args.threads;
   options.seconds = args.seconds;
   auto session = std::make_unique<BenchSession>("ladder", options);
@@ -129,10 +145,11 @@ int run_ladder(LadderArgs args) {
                                 "memory.\n"
                               : "");
   }
-  LadderArgs on_cpu = args;
-  on_cpu.peers.erase(std::remove(on_cpu.peers.begin(), on_cpu.peers.end(), "cublas"),
-                     on_cpu.peers.end());
-  cpu = climb(on_cpu, "cpu", has_cuda ? std::min(n, kMostOnCpu) : n);
+  cpu = climb(args, "cpu", has_cuda ? std::min(n, kMostOnCpu) : n);
+  for (const std::string& name : args.peers) {
+    if (has_cuda || !is_peer_of(Space::kCuda, name)) continue;
+    cpu->leave_out(fmt::format("peer {}: it runs beside rungs on a GPU only", name), kCannotRun);
+  }
 
   Json json = report_json(gpu ? gpu->report() : cpu->report());
   json["results"] = rows_json(gpu ? gpu->report() : cpu->report());

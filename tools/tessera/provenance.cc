@@ -7,9 +7,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "bench/operands.h"
-
 #include "bench/gpu.h"
+#include "bench/operands.h"
 #include "cli.h"
 #include "tessera_commit.h"
 
@@ -52,7 +51,9 @@ std::string fingerprint_of(const std::vector<std::string>& files) {
 std::string exact_commit() {
   const std::string commit = *TESSERA_COMMIT == '\0' ? "unknown" : TESSERA_COMMIT;
   const bool says_all = commit != "unknown" && commit.find("-dirty") == std::string::npos;
-  return says_all ? commit : commit + "+" + fingerprint_of(own_files());
+  if (says_all) return commit;
+  static const std::string own = fingerprint_of(own_files());  // reads the whole program
+  return commit + "+" + own;
 }
 
 std::string compiler_text() {

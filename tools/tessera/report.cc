@@ -1,9 +1,7 @@
 // `tessera report`: charts and a page from results files.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cctype>
-#include <cerrno>
 #include <filesystem>
 #include <set>
 
@@ -12,9 +10,8 @@
 #include "bench/gnuplot.h"
 #include "cli.h"
 #include "io/message.h"
-#include "io/target.h"
-#include "io/temporaries.h"
 #include "report_page.h"
+#include "text_file.h"
 
 namespace tessera::cli {
 namespace {
@@ -36,50 +33,11 @@ void make_directory(const std::string& path) {
   if (error) io::output_failure("--output " + path, "cannot be made: " + error.message());
 }
 
-/// Writes a file under a temporary name and renames it when `fill` is done.
-template <class Fill>
-void write_output(const std::string& path, Fill fill) {
-  const io::Target target(path);
-  io::Temporary temporary(target.directory_fd(), target.name(), path);
-  fill(temporary.fd());
-  if (const int error = temporary.rename_to(target.name())) {
-    io::output_failure(path, "cannot rename the finished file to it: " + io::errno_text(error));
-  }
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  write_output(path, [&](int fd) {
-    for (std::size_t at = 0; at < text.size();) {
-      const ssize_t written = ::write(fd, text.data() + at, text.size() - at);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) io::output_failure(path, "cannot be written: " + io::errno_text(errno));
-      at += static_cast<std::size_t>(written);
-    }
-  });
-}
-
-/// All of an open file, from its beginning.
-std::string content_of(int fd) {
-  std::string text;
-  char piece[1 << 14];
-  ssize_t got = 0;
-  while ((got = ::pread(fd, piece, sizeof(piece), static_cast<off_t>(text.size()))) > 0) {
-    text.append(piece, static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
 /// Draws one variant into DIR; returns the image.
 std::string draw(const std::string& path, const bench::Chart& chart, bench::Theme theme,
                  bench::ImageFormat format) {
-  std::string image;
-  write_output(path, [&](int fd) {
-    const std::string fault = bench::run_gnuplot(bench::chart_script(chart, theme, format), fd);
-    image = content_of(fd);
-    if (!fault.empty() || image.empty()) {
-      io::output_failure(path, fault.empty() ? "gnuplot drew nothing" : fault);
-    }
-  });
+  std::string image = bench::run_gnuplot(bench::chart_script(chart, theme, format));
+  write_text_file(path, image);
   return image;
 }
 
@@ -101,7 +59,7 @@ class Report {
         draw_all(section);
       }
     }
-    write_text(path_of("index.html"), report_page(sections_, version_line()));
+    write_text_file(path_of("index.html"), report_page(sections_, version_line()));
     say();
     if (!fault_.empty()) {
       throw Error(ErrorCode::kOutputFailure,

@@ -247,6 +247,7 @@ bench::Facts peak_facts(const bench::FilePeaks& peaks) {
   add("multiply-adds from shared memory", peaks.outer_product_gflops, "GFLOP/s");
   add("shared memory", peaks.shared_gbps, "GB/s");
   add("L2, reading", peaks.l2_gbps, "GB/s");
+  add("L3, reading", peaks.l3_gbps, "GB/s");
   add("memory", peaks.memory_gbps, "GB/s");
   return facts;
 }

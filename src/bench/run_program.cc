@@ -1,0 +1,109 @@
+#include "bench/run_program.h"
+
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "io/message.h"
+
+extern char** environ;
+
+namespace tessera::bench {
+namespace {
+
+[[noreturn]] void fail(const std::string& program, int error) {
+  throw Error(ErrorCode::kUnsupported, program + ": cannot be run: " + io::errno_text(error));
+}
+
+/// A file in memory for one stream: unlike a pipe it takes any amount with nobody at the other end.
+class Stream {
+ public:
+  explicit Stream(const std::string& program, std::string_view text = "")
+      : fd_(memfd_create("tessera-stream", MFD_CLOEXEC)) {
+    if (fd_ < 0) fail(program, errno);
+    // Places are given, so that the program begins to read at the first byte.
+    for (std::size_t done = 0; done < text.size();) {
+      const ssize_t count =
+          pwrite(fd_, text.data() + done, text.size() - done, static_cast<off_t>(done));
+      if (count < 0 && errno != EINTR) {
+        const int error = errno;
+        close(fd_);
+        fail(program, error);
+      }
+      if (count > 0) done += static_cast<std::size_t>(count);
+    }
+  }
+  ~Stream() { close(fd_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  int fd() const { return fd_; }
+  std::string text() const {
+    std::string text;
+    char buffer[1 << 14];
+    ssize_t count = 0;
+    while ((count = pread(fd_, buffer, sizeof buffer, static_cast<off_t>(text.size()))) > 0) {
+      text.append(buffer, static_cast<std::size_t>(count));
+    }
+    return text;
+  }
+
+ private:
+  int fd_;
+};
+
+class FileActions {
+ public:
+  FileActions(const Stream& in, const Stream& out, const Stream& err) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_adddup2(&actions_, in.fd(), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, out.fd(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, err.fd(), STDERR_FILENO);
+  }
+  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+}  // namespace
+
+Printed run_program(const std::vector<std::string>& words, std::string_view input) {
+  const std::string& program = words.front();
+  const Stream in(program, input), out(program), err(program);
+  const FileActions actions(in, out, err);
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+
+  pid_t child = -1;
+  const int error =
+      posix_spawnp(&child, program.c_str(), actions.get(), nullptr, arguments.data(), environ);
+  if (error != 0) fail(program, error);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) fail(program, errno);
+  }
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out.text(), err.text()};
+}
+
+std::string last_line(std::string_view text, std::string_view mark) {
+  std::string last;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+    if (!line.empty() && line.starts_with(mark)) last = line.substr(mark.size());
+    at = end + 1;
+  }
+  return last.substr(std::min(last.find_first_not_of(' '), last.size()));
+}
+
+}  // namespace tessera::bench

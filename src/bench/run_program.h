@@ -1,0 +1,23 @@
+// Runs a program and keeps what it prints.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::bench {
+
+struct Printed {
+  int exit_code = -1;  ///< -1 when it was killed
+  std::string out, err;
+};
+
+/// Runs `words[0]`, a file or a name on PATH, with the other words as arguments and `input` to
+/// read, without a shell. Throws Error(kUnsupported) when it cannot be started.
+Printed run_program(const std::vector<std::string>& words, std::string_view input = "");
+
+/// The last line that is not blank, of those that begin with `mark`, which is left out; empty when
+/// there is none.
+std::string last_line(std::string_view text, std::string_view mark = "");
+
+}  // namespace tessera::bench
