@@ -139,15 +139,13 @@ TEST_F(CliBench, ACaseThatCannotBeHadIsLeftOutAndTheRestGoesOn) {
 }
 
 TEST_F(CliBench, AllKernelsAreThoseForTheElementType) {
-  for (const char* dtype : {"f32", "f64"}) {
-    const Ran ran = bench({"16", "16", "16", "--kernel", "all", "--dtype", dtype, "--json"});
-    expect_ok(ran);
-    const Json json = Json::parse(ran.out, nullptr, false);
-    ASSERT_GE(json["results"].size(), 2U) << ran.out;
-    for (const Json& row : json["results"]) {
-      EXPECT_EQ(row["disposition"], "passed");
-      EXPECT_TRUE(contains(row["kernel"], dtype)) << row["kernel"];
-    }
+  const Ran ran = bench({"16", "16", "16", "--kernel", "all", "--dtype", "f64", "--json"});
+  expect_ok(ran);
+  const Json json = Json::parse(ran.out, nullptr, false);
+  ASSERT_GE(json["results"].size(), 2U) << ran.out;
+  for (const Json& row : json["results"]) {
+    EXPECT_EQ(row["disposition"], "passed");
+    EXPECT_TRUE(contains(row["kernel"], "f64")) << row["kernel"];
   }
 }
 
