@@ -2,15 +2,22 @@
 
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <system_error>
+#include <thread>
 #include <vector>
+
+#include "io/message.h"
 
 extern char** environ;
 
@@ -39,8 +46,36 @@ class Actions {
   posix_spawn_file_actions_t actions_;
 };
 
-/// Exit status of gnuplot, or an errno value as a negative number when it could not be run.
-int spawn(const std::vector<const char*>& arguments, int in, int out, int err) {
+bool is_larger(int fd, off_t most) {
+  struct stat info;
+  return ::fstat(fd, &info) == 0 && info.st_size > most;
+}
+
+/// Waits for a child that may hang or write without end. Returns its status as of waitpid, or
+/// nothing when it had to be killed.
+std::optional<int> wait_for(pid_t child, int out, int err) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds kMostTime{60};
+  constexpr off_t kMostBytes = off_t{64} << 20;
+  const Clock::time_point end = Clock::now() + kMostTime;
+  int status = 0;
+  while (true) {
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) return status;
+    const bool lost = ended < 0 && errno != EINTR;
+    if (lost || Clock::now() >= end || is_larger(out, kMostBytes) || is_larger(err, kMostBytes)) {
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ::kill(child, SIGKILL);
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return std::nullopt;
+}
+
+/// How gnuplot ended, unless well: a line that goes on "gnuplot ...".
+std::string run(const std::vector<const char*>& arguments, int in, int out, int err) {
   Actions actions;
   actions.connect(in, STDIN_FILENO);
   actions.connect(out, STDOUT_FILENO);
@@ -51,19 +86,21 @@ int spawn(const std::vector<const char*>& arguments, int in, int out, int err) {
   pid_t child = 0;
   if (const int error =
           ::posix_spawnp(&child, argv[0], actions.get(), nullptr, argv.data(), environ)) {
-    return -error;
+    return "could not be run: " + errno_text(error);
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return -errno;
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const std::optional<int> status = wait_for(child, out, err);
+  if (!status) return "did not end within a minute and 64 MiB, and was stopped";
+  if (WIFSIGNALED(*status)) return fmt::format("ended by signal {}", WTERMSIG(*status));
+  return WEXITSTATUS(*status) == 0 ? "" : fmt::format("ended with status {}", WEXITSTATUS(*status));
 }
 
 std::string content(std::FILE* file) {
   std::rewind(file);
   std::string text;
-  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+  constexpr std::size_t kMost = std::size_t{1} << 16;  // complaints, not pictures
+  for (int c = std::fgetc(file); c != EOF && text.size() < kMost; c = std::fgetc(file)) {
+    text += static_cast<char>(c);
+  }
   return text;
 }
 
@@ -87,13 +124,13 @@ std::string gnuplot_missing() {
   const std::string need = "charts need gnuplot 5 (Debian: gnuplot-nox)";
   const Scratch in(std::tmpfile()), out(std::tmpfile());
   if (!in || !out) return "no temporary file: " + errno_text(errno);
-  const int status =
-      spawn({"gnuplot", "--version"}, ::fileno(in.get()), ::fileno(out.get()), ::fileno(out.get()));
-  if (status < 0) return fmt::format("{}: {}", need, errno_text(-status));
+  const std::string fault =
+      run({"gnuplot", "--version"}, ::fileno(in.get()), ::fileno(out.get()), ::fileno(out.get()));
+  if (!fault.empty()) return fmt::format("{}: `gnuplot --version` {}", need, fault);
   const std::string version = content(out.get());
   const std::string name = "gnuplot ";
-  if (status != 0 || version.rfind(name, 0) != 0 || std::atoi(version.c_str() + name.size()) < 5) {
-    return fmt::format("{}: `gnuplot --version` says \"{}\"", need, last_line(version));
+  if (version.rfind(name, 0) != 0 || std::atoi(version.c_str() + name.size()) < 5) {
+    return fmt::format("{}: `gnuplot --version` says {}", need, io::in_quotes(last_line(version)));
   }
   return "";
 }
@@ -106,10 +143,12 @@ std::string run_gnuplot(const std::string& script, int out_fd) {
     return "the script could not be written: " + errno_text(errno);
   }
   std::rewind(in.get());
-  const int status = spawn({"gnuplot", "-d", "-"}, ::fileno(in.get()), out_fd, ::fileno(err.get()));
-  if (status < 0) return "gnuplot could not be run: " + errno_text(-status);
-  const std::string complaint = last_line(content(err.get()));
-  if (status != 0) return fmt::format("gnuplot ended with status {}: {}", status, complaint);
+  const std::string fault =
+      run({"gnuplot", "-d", "-"}, ::fileno(in.get()), out_fd, ::fileno(err.get()));
+  if (!fault.empty()) {
+    const std::string complaint = last_line(content(err.get()));
+    return "gnuplot " + fault + (complaint.empty() ? "" : ": " + io::in_quotes(complaint));
+  }
   return "";
 }
 

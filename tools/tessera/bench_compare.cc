@@ -4,15 +4,17 @@
 
 #include "bench/compare.h"
 #include "cli.h"
+#include "quantities.h"
 
 namespace tessera::cli {
 
 int run_bench_compare(const std::string& old_file, const std::string& new_file, bool json) {
-  const bench::Comparison comparison =
+  bench::Comparison comparison =
       bench::compare_results(bench::read_results(old_file), bench::read_results(new_file));
   if (json) {
     print_json(bench::comparison_json(comparison));
   } else {
+    for (std::string* path : {&comparison.old_path, &comparison.new_path}) *path = printable(*path);
     fmt::print("{}", bench::comparison_text(comparison));
   }
   if (comparison.broken > 0) {

@@ -14,6 +14,7 @@
 #include "io/message.h"
 #include "io/target.h"
 #include "io/temporaries.h"
+#include "quantities.h"
 #include "report_page.h"
 
 namespace tessera::cli {
@@ -69,6 +70,13 @@ std::string content_of(int fd) {
   return text;
 }
 
+/// By its first bytes: what a gnuplot that is none wrote must not get into the page.
+bool is_image(const std::string& bytes, bench::ImageFormat format) {
+  const std::string_view start =
+      format == bench::ImageFormat::kSvg ? "<?xml" : std::string_view("\x89PNG\r\n\x1a\n", 8);
+  return bytes.compare(0, start.size(), start) == 0;
+}
+
 /// Draws one variant into DIR; returns the image.
 std::string draw(const std::string& path, const bench::Chart& chart, bench::Theme theme,
                  bench::ImageFormat format) {
@@ -76,9 +84,8 @@ std::string draw(const std::string& path, const bench::Chart& chart, bench::Them
   write_output(path, [&](int fd) {
     const std::string fault = bench::run_gnuplot(bench::chart_script(chart, theme, format), fd);
     image = content_of(fd);
-    if (!fault.empty() || image.empty()) {
-      io::output_failure(path, fault.empty() ? "gnuplot drew nothing" : fault);
-    }
+    if (!fault.empty()) io::output_failure(path, fault);
+    if (!is_image(image, format)) io::output_failure(path, "what gnuplot wrote is no image");
   });
   return image;
 }
@@ -112,7 +119,7 @@ class Report {
       throw Error(ErrorCode::kUnsupported,
                   fmt::format("{}; the tables are in {}", missing, path_of("index.html")));
     }
-    fmt::print(stderr, "tessera report: {}\n", missing);
+    fmt::print(stderr, "tessera report: {}\n", printable(missing));
     return kOk;
   }
 
@@ -167,11 +174,11 @@ class Report {
   void say() const {
     for (const ReportSection& section : sections_) {
       for (const DrawnChart& chart : section.charts) {
-        fmt::print("{}{{,-dark}}.{{svg,png}}\n", path_of(chart.name));
+        fmt::print("{}{{,-dark}}.{{svg,png}}\n", printable(path_of(chart.name)));
       }
-      for (const std::string& note : section.notes) fmt::print("{}\n", note);
+      for (const std::string& note : section.notes) fmt::print("{}\n", printable(note));
     }
-    fmt::print("{}\n", path_of("index.html"));
+    fmt::print("{}\n", printable(path_of("index.html")));
   }
 
   const ReportArgs& args_;
