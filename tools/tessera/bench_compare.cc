@@ -9,12 +9,14 @@
 namespace tessera::cli {
 
 int run_bench_compare(const std::string& old_file, const std::string& new_file, bool json) {
-  bench::Comparison comparison =
-      bench::compare_results(bench::read_results(old_file), bench::read_results(new_file));
+  bench::ResultsFile before = bench::read_results(old_file), after = bench::read_results(new_file);
+  if (!json) {
+    for (std::string* path : {&before.path, &after.path}) *path = printable(*path);
+  }
+  const bench::Comparison comparison = bench::compare_results(before, after);
   if (json) {
     print_json(bench::comparison_json(comparison));
   } else {
-    for (std::string* path : {&comparison.old_path, &comparison.new_path}) *path = printable(*path);
     fmt::print("{}", bench::comparison_text(comparison));
   }
   if (comparison.broken > 0) {
