@@ -1,5 +1,6 @@
 // `tessera bench` and `tessera ladder` as programs.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -81,6 +82,89 @@ TEST_F(CliBench, WhatCannotRunIsNamedAndTheRestGoesOn) {
   EXPECT_TRUE(contains(unknown.out, "left out\n  cpu.nope")) << unknown.out;
   EXPECT_TRUE(contains(unknown.out, "auto: cpu.blocked.f32")) << unknown.out;
   EXPECT_TRUE(contains(unknown.err, "cpu.nope")) << unknown.err;
+}
+
+TEST_F(CliBench, TheRestGoesOnAfterACaseThatCannotBeSetUp) {
+  // 2^62 elements, then more bytes than a buffer may have.
+  const std::vector<std::string> sizes = {"2147483648", "2147483648", "1", "8",         "8",
+                                          "8",          "2000000000", "1", "2000000000"};
+  std::vector<std::string> args = sizes;
+  args.insert(args.end(), {"--json-file", path("r.json")});
+  const Ran ran = bench(args);
+  EXPECT_EQ(ran.code, 4);
+  EXPECT_TRUE(contains(ran.err, "2 left out, the rest was run: 2147483648x2147483648x1 NN: "))
+      << ran.err;
+  EXPECT_TRUE(contains(ran.out, "  2000000000x1x2000000000 NN: ")) << ran.out;
+  const Json json = Json::parse(read_file(path("r.json")), nullptr, false);
+  ASSERT_EQ(json["results"].size(), 1U) << ran.out;
+  EXPECT_EQ(json["results"][0]["m"], 8);
+  EXPECT_EQ(json["left_out"].size(), 2U);
+
+  args = sizes;
+  args.emplace_back("--once");
+  expect_error(bench(args), 4, {"2 left out, the rest was run"});
+  expect_error(bench({"2147483648", "2147483648", "1", "--once"}), 4, {"nothing run"});
+  expect_error(bench({"8", "8", "8", "--once", "--kernel", "cpu.naive.f64", "--kernel", "auto"}), 4,
+               {"1 left out, the rest was run: cpu.naive.f64 on 8x8x8 NN"});
+}
+
+TEST_F(CliBench, WhatWouldHaveNoEffectIsRefused) {
+  const std::string file = path("none.json");
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{"--once", "--json"},
+                                             {"--once", "--json-file", file},
+                                             {"--once", "--counters"},
+                                             {"--cost", "--once"},
+                                             {"--cost"},
+                                             {"--compare", file, file},
+                                             {"--kernel", "none", "--kernel", "auto"},
+                                             {"--peer", "none", "--peer", "openblas"}}) {
+    std::vector<std::string> args = more;
+    args.insert(args.begin(), {"8", "8", "8"});
+    expect_error(bench(args), 2, {more[0]});
+  }
+  expect_error(run_tessera({"bench", "--compare", file, file, "--json-file", file}), 2,
+               {"--json-file"});
+}
+
+TEST_F(CliBench, SecondsThatAreNoTime) {
+  for (const char* verb : {"bench", "ladder", "tune"}) {
+    for (const char* value : {"nan", "-nan", "inf", "-1", "1e999", "3601", "1s", ""}) {
+      expect_error(run_tessera({verb, "--seconds", value}), 2, {"--seconds", value});
+    }
+  }
+}
+
+TEST_F(CliBench, OutputsAreTriedBeforeTheWork) {
+  const std::string suite = path("s.csv"), text = "M,N,K\n8,8,8\n";
+  write_file(suite, text);
+  expect_error(bench({"--suite", suite, "--json-file", suite}), 2, {suite, "same file"});
+  EXPECT_EQ(read_file(suite), text);
+  for (const char* verb : {"bench", "tune", "ladder"}) {
+    std::vector<std::string> args = {verb, "--json-file", path("no/r.json")};
+    if (args[0] != "ladder") args.insert(args.end(), {"8", "8", "8"});
+    Limits limits;
+    limits.environment = {"TESSERA_TUNE_CACHE=" + path("t.json")};
+    const Ran ran = run_tessera(args, limits);
+    expect_error(ran, 4, {"no/r.json"});
+    EXPECT_EQ(ran.out, "") << verb;
+  }
+}
+
+TEST_F(CliBench, SuitesAreFilesAndDriveNoTerminal) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  expect_error(bench({"--suite", path("pipe")}), 3, {"not a regular file"});
+  const std::string suite = path("a\033[31m.csv");
+  write_file(suite, "M,N,K\n8,8,8\n8,8,9\n");
+  const Ran ran = bench({"--suite", suite});
+  expect_ok(ran);
+  EXPECT_FALSE(contains(ran.out, "\033")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "a\\x1b[31m: 8x8x8")) << ran.out;
+}
+
+TEST_F(CliBench, SizesAfterTheEndOfOptions) {
+  expect_ok(
+      run_tessera({"bench", "--once", "--device", "cpu", "--peer", "none", "--", "8", "8", "8"}));
 }
 
 TEST_F(CliBench, AKernelForAGpuThatIsNotThere) {

@@ -1,9 +1,11 @@
 // `tessera report` as a program, and the engine of `bench --compare`.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -128,20 +130,58 @@ TEST_F(CliReport, WithoutGnuplotThePageIsWritten) {
 
 TEST_F(CliReport, AGnuplotThatFailsCostsNoTables) {
   const std::string version = "[ \"$1\" != --version ] || { echo gnuplot 5.4; exit 0; }\n";
-  for (const char* body : {"echo 'no such terminal' >&2; exit 3", "exit 0", "kill -9 $$"}) {
+  for (const char* body : {"echo 'no such terminal' >&2; exit 3", "exit 0", "kill -9 $$",
+                           // No picture, and one without an end.
+                           "echo '<script>x</script>'", "exec yes", "echo 1 >&2; exec yes >&2"}) {
     const Ran ran = report({kOld}, fake_gnuplot(path(""), version + body));
     EXPECT_EQ(ran.code, 4) << body;
     EXPECT_TRUE(contains(ran.err, "gnuplot") && contains(ran.err, "index.html")) << ran.err;
     EXPECT_EQ(written(), std::vector<std::string>{"index.html"}) << body;
     expect_page({"cuda.naive.f32"});
   }
-  EXPECT_EQ(report({kOld}, fake_gnuplot(path(""), "echo gnuplot 4.6")).code, 4);
+  for (const char* body :
+       {"echo gnuplot 4.6", "kill -SEGV $$", "exec yes gnuplot 5", "printf 'gnuplot \\033[31m'"}) {
+    const Ran ran = report({kOld}, fake_gnuplot(path(""), body));
+    EXPECT_EQ(ran.code, 4) << body;
+    EXPECT_FALSE(contains(ran.out + ran.err + page(), "\033")) << body;
+  }
+}
+
+TEST_F(CliReport, OnlyFilesAreRead) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::ofstream(path("huge.json")) << "{";
+  fs::resize_file(path("huge.json"), std::uintmax_t{1} << 34);
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {path("pipe"), "not a regular file"},
+      {"/dev/zero", "not a regular file"},
+      {path("huge.json"), "17179869184 bytes"},
+      {path(""), "folder"}};
+  Limits limits;
+  limits.environment = {"TESSERA_TUNE_CACHE=" + path("tune.json")};
+  for (const auto& [file, rule] : files) {
+    expect_error(report({file}), 3, {rule});
+    expect_error(run_tessera({"bench", "--compare", file, kOld}), 3, {rule});
+    expect_error(run_tessera({"tune", "--import", file}, limits), 3, {rule});
+  }
+}
+
+TEST_F(CliReport, FileNamesDriveNoTerminal) {
+  const std::string name = path("a\033[31m<b>.json");
+  fs::copy_file(kOld, name);
+  const Ran ran = report({name, "--no-charts"});
+  const Ran compared = run_tessera({"bench", "--compare", name, kOld});
+  for (const std::string& text : {ran.out + ran.err, page(), compared.out + compared.err}) {
+    EXPECT_FALSE(contains(text, "\033"));
+  }
+  EXPECT_TRUE(contains(page(), "a\\x1b[31m&lt;b&gt;.json"));
 }
 
 TEST_F(CliReport, ScriptsHoldNoTextThatGnuplotWouldRun) {
   // The "image" is the script itself.
-  const Limits limits =
-      fake_gnuplot(path(""), "[ \"$1\" != --version ] || { echo gnuplot 5.4; exit 0; }\nexec cat");
+  const Limits limits = fake_gnuplot(
+      path(""),
+      "[ \"$1\" != --version ] || { echo gnuplot 5.4; exit 0; }\n"
+      "cat > s\ngrep -q png s && printf '\\211PNG\\r\\n\\032\\n' || printf '<?xml'\ncat s; rm s");
   const std::string evil = "`touch pwned` '); system(\"x\") $(x) \"\\ {/:Bold x} \u00e9";
   const std::string file = changed([&](Json& json) {
     json["device"]["name"] = evil;

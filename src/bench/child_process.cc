@@ -36,7 +36,10 @@ void write_all(int file, const std::string& text) {
 [[noreturn]] void be_child(int out, const std::function<std::string()>& work) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);
+  // The parent's handlers clean up after the parent, and say so.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGBUS, SIGPIPE, SIGQUIT, SIGXCPU, SIGALRM}) {
+    std::signal(signal, SIG_DFL);
+  }
   dup2(out, STDOUT_FILENO);
   dup2(out, STDERR_FILENO);
   try {

@@ -134,18 +134,28 @@ std::vector<Row> run_case(const Case& c, CacheState cache, const Field& field) {
   return Contest(here, cache, field).run();
 }
 
-void run_once(const Case& c, const Field& field) {
+std::vector<std::string> run_once(const Case& c, const Field& field) {
   std::unique_ptr<cuda::DeviceGuard> guard;
   if (field.space == Space::kCuda) guard = std::make_unique<cuda::DeviceGuard>(field.device);
   const Case here = placed(c, field.space, field.device);
   const std::unique_ptr<Arena> arena = arena_for(here, CacheState::kWarm, field);
+  std::vector<std::string> faults;
+  const auto once = [&](const std::string& name, const auto& prepare) {
+    try {
+      arena->once(prepare());
+    } catch (const Error& e) {
+      faults.push_back(fmt::format("{} on {}: {}", name, case_text(c), e.what()));
+    }
+  };
   std::string kernel;
   for (const std::string& request : field.kernels) {
-    arena->once(tessera_product(here, request, field, arena->stream(), &kernel));
+    once(request, [&] { return tessera_product(here, request, field, arena->stream(), &kernel); });
   }
   for (const std::shared_ptr<Peer>& peer : field.peers) {
-    arena->once(peer->prepare(here, field.settings.threads, arena->stream()));
+    once(peer->info().name,
+         [&] { return peer->prepare(here, field.settings.threads, arena->stream()); });
   }
+  return faults;
 }
 
 std::vector<std::string> every_kernel(Space space, DType dtype) {

@@ -25,8 +25,8 @@ Case placed(Case c, Space space, int device);
 /// cannot take the case is kNotSupported with the rule.
 std::vector<Row> run_case(const Case& c, CacheState cache, const Field& field);
 
-/// One product of each contender and nothing else, for profilers. Throws what a contender throws.
-void run_once(const Case& c, const Field& field);
+/// One product of each contender and nothing else, for profilers. Returns who failed, and why.
+std::vector<std::string> run_once(const Case& c, const Field& field);
 
 /// Ids of all kernels of the registry for a memory space and element type.
 std::vector<std::string> every_kernel(Space space, DType dtype);

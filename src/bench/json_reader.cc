@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
 
+#include "bench/text_file.h"
 #include "tessera/error.h"
 
 namespace tessera::bench {
@@ -191,17 +194,21 @@ Facts JsonReader::facts() const {
 }
 
 Json read_json(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
+  check_is_file(file);
   const auto refuse = [&](const std::string& what) {
     throw Error(ErrorCode::kBadFile, fmt::format("{}: {}", file, what));
   };
+  // What is read takes several times its size in memory.
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20;
+  std::error_code ignored;
+  const std::uintmax_t size = std::filesystem::file_size(file, ignored);
+  if (!ignored && size > kMostBytes) {
+    refuse(fmt::format("{} bytes: at most {} are read", size, kMostBytes));
+  }
+  std::ifstream in(file, std::ios::binary);
   if (!in) refuse("cannot be opened");
   std::string bytes;
-  try {
-    bytes.assign(std::istreambuf_iterator<char>(in), {});
-  } catch (const std::ios_base::failure&) {  // a directory
-    refuse("cannot be read");
-  }
+  bytes.assign(std::istreambuf_iterator<char>(in), {});
   if (bytes.empty()) refuse("is empty or cannot be read");
   try {
     // Printing a value recurses, so that its depth must be bounded.

@@ -15,16 +15,14 @@ namespace {
 
 constexpr std::int64_t kLine = 256;
 
-[[noreturn]] void refuse(const Case& c, const char* rule) {
-  throw Error(ErrorCode::kUnsupported, fmt::format("bench: {}: {}", case_text(c), rule));
-}
+[[noreturn]] void refuse(const char* rule) { throw Error(ErrorCode::kUnsupported, rule); }
 
 std::int64_t line_bytes(const Case& c, const OperandDesc& x) {
-  if (c.desc.batch > 1 && x.batch_stride < 0) refuse(c, "a batch stride below 0 is not timed");
+  if (c.desc.batch > 1 && x.batch_stride < 0) refuse("a batch stride below 0 is not timed");
   const auto size = static_cast<std::int64_t>(size_of(c.desc.dtype));
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(span_of(x, c.desc.batch), size, &bytes) || bytes > INT64_MAX / 8) {
-    refuse(c, "its operands do not fit the address space");
+    refuse("its operands do not fit the address space");
   }
   return (bytes + kLine - 1) / kLine * kLine;
 }

@@ -2,11 +2,15 @@
 
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <thread>
 
 #include "io/message.h"
 
@@ -42,6 +46,10 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   int fd() const { return fd_; }
+  std::int64_t size() const {
+    struct stat info {};
+    return fstat(fd_, &info) == 0 ? info.st_size : 0;
+  }
   std::string text() const {
     std::string text;
     char buffer[1 << 14];
@@ -73,9 +81,34 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
+/// Waits for the child; true when it passed a limit and was killed for that.
+bool wait_for(const std::string& program, pid_t child, const ProgramLimits& limits,
+              const Stream& out, const Stream& err, int* status) {
+  using Clock = std::chrono::steady_clock;
+  const bool limited = limits.seconds > 0 || limits.bytes > 0;
+  const auto start = Clock::now();
+  while (true) {
+    const pid_t ended = waitpid(child, status, limited ? WNOHANG : 0);
+    if (ended == child) return false;
+    if (ended < 0 && errno != EINTR) fail(program, errno);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const std::int64_t bytes = std::max(out.size(), err.size());
+    if ((limits.seconds > 0 && seconds > limits.seconds) ||
+        (limits.bytes > 0 && bytes > limits.bytes)) {
+      break;
+    }
+    if (limited) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  kill(child, SIGKILL);
+  while (waitpid(child, status, 0) < 0 && errno == EINTR) {
+  }
+  return true;
+}
+
 }  // namespace
 
-Printed run_program(const std::vector<std::string>& words, std::string_view input) {
+Printed run_program(const std::vector<std::string>& words, std::string_view input,
+                    const ProgramLimits& limits) {
   const std::string& program = words.front();
   const Stream in(program, input), out(program), err(program);
   const FileActions actions(in, out, err);
@@ -88,10 +121,14 @@ Printed run_program(const std::vector<std::string>& words, std::string_view inpu
       posix_spawnp(&child, program.c_str(), actions.get(), nullptr, arguments.data(), environ);
   if (error != 0) fail(program, error);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) fail(program, errno);
-  }
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out.text(), err.text()};
+  const bool was_stopped = wait_for(program, child, limits, out, err, &status);
+  Printed printed;
+  printed.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  printed.was_stopped = was_stopped;
+  // Of an endless stream nothing is worth keeping.
+  printed.out = was_stopped ? "" : out.text();
+  printed.err = was_stopped ? "" : err.text();
+  return printed;
 }
 
 std::string last_line(std::string_view text, std::string_view mark) {

@@ -1,6 +1,7 @@
 // Runs a program and keeps what it prints.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,11 +11,19 @@ namespace tessera::bench {
 struct Printed {
   int exit_code = -1;  ///< -1 when it was killed
   std::string out, err;
+  bool was_stopped = false;  ///< it was killed for passing a limit
+};
+
+/// What a program may take; 0: as much as it likes.
+struct ProgramLimits {
+  double seconds = 0;
+  std::int64_t bytes = 0;  ///< of either stream
 };
 
 /// Runs `words[0]`, a file or a name on PATH, with the other words as arguments and `input` to
 /// read, without a shell. Throws Error(kUnsupported) when it cannot be started.
-Printed run_program(const std::vector<std::string>& words, std::string_view input = "");
+Printed run_program(const std::vector<std::string>& words, std::string_view input = "",
+                    const ProgramLimits& limits = {});
 
 /// The last line that is not blank, of those that begin with `mark`, which is left out; empty when
 /// there is none.

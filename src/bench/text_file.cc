@@ -10,11 +10,17 @@
 
 namespace tessera::bench {
 
-TextFile::TextFile(const std::string& path) : path_(path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    io::bad_file(path, "is a folder, not a file");
+void check_is_file(const std::string& path) {
+  std::error_code ignored;  // opening it says what is wrong
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) io::bad_file(path, "is a folder, not a file");
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    io::bad_file(path, "is not a regular file");
   }
+}
+
+TextFile::TextFile(const std::string& path) : path_(path) {
+  check_is_file(path);
   errno = 0;
   stream_.open(path, std::ios::binary);
   if (!stream_) io::bad_file(path, "cannot be opened: " + io::errno_text(errno));

@@ -8,9 +8,13 @@
 
 namespace tessera::bench {
 
+/// Throws Error(kBadFile) for what is there but no regular file: opening a FIFO would wait, and a
+/// device may have no end.
+void check_is_file(const std::string& path);
+
 class TextFile {
  public:
-  /// Throws Error(kBadFile) when it cannot be opened or is a folder.
+  /// Throws Error(kBadFile) when it cannot be opened or is no regular file.
   explicit TextFile(const std::string& path);
 
   /// The next line without its end (LF or CRLF) and without a byte order mark; false at the end.

@@ -131,6 +131,19 @@ std::string decimal_fault(const std::string& text) {
              : fmt::format("\"{}\" is not a whole decimal number", text);
 }
 
+CLI::Option* add_seconds(CLI::App& app, double& value, const std::string& description) {
+  return app.add_option("--seconds", value, description)
+      ->type_name("S")
+      ->check([](const std::string& text) {
+        // A range lets NaN pass, with which no timing ends.
+        double seconds = 0;
+        const char* const end = text.data() + text.size();
+        const auto [stop, fault] = std::from_chars(text.data(), end, seconds);
+        const bool good = fault == std::errc() && stop == end && seconds >= 0 && seconds <= 3600;
+        return good ? std::string() : fmt::format("\"{}\" is not a number from 0 to 3600", text);
+      });
+}
+
 CLI::Option* add_threads(CLI::App& app, int& value) {
   return app
       .add_option("--threads", value,

@@ -38,6 +38,8 @@ CLI::Option* add_file(CLI::App& app, const std::string& name, std::string& value
                       const std::string& description);
 /// A check for whole numbers: what the parser would take as octal or hexadecimal is refused.
 std::string decimal_fault(const std::string& text);
+/// Seconds of timing: 0 to 3600.
+CLI::Option* add_seconds(CLI::App& app, double& value, const std::string& description);
 CLI::Option* add_threads(CLI::App& app, int& value);
 CLI::Option* add_device(CLI::App& app, std::string& value);
 

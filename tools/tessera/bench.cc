@@ -7,6 +7,7 @@
 #include "bench_cases.h"
 #include "bench_compare.h"
 #include "bench_session.h"
+#include "io/tensor.h"
 #include "tessera/error.h"
 #include "text_file.h"
 
@@ -45,6 +46,17 @@ void count(BenchSession& session, std::vector<bench::Row>& rows) {
   }
 }
 
+/// Before hours of work, not after them.
+void check_output(const BenchArgs& args) {
+  for (const std::string& suite : args.cases.suites) {
+    if (args.json_file.empty() || !io::same_file(suite, args.json_file)) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("--json-file {} is the same file as suite {}; they must differ",
+                            args.json_file, suite));
+  }
+  check_output_file(args.json_file);
+}
+
 int run_cost(const BenchArgs& args) {
   const Json json = cost_json(args.session.device);
   if (args.json) {
@@ -56,10 +68,22 @@ int run_cost(const BenchArgs& args) {
   return kOk;
 }
 
+/// Refuses options that would have no effect beside `mode`: somebody expects one.
+void refuse_idle(const CLI::App& app, const std::string& mode,
+                 const std::vector<std::string>& idle) {
+  if (app.get_option(mode)->count() == 0) return;
+  for (const std::string& name : idle) {
+    if (app.get_option(name)->count() == 0) continue;
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} takes no {}: it would have no effect",
+                                                         mode, name == "SIZES" ? "M N K" : name));
+  }
+}
+
 int run_bench(BenchArgs args) {
   if (!args.compared.empty()) {
     return run_bench_compare(args.compared[0], args.compared[1], args.json);
   }
+  check_output(args);
   if (args.cost) return run_cost(args);
   std::vector<std::string> faults;
   const std::vector<Case> cases = cases_of(args.cases, &faults);
@@ -69,11 +93,12 @@ int run_bench(BenchArgs args) {
   args.session.f64 = std::any_of(cases.begin(), cases.end(),
                                  [](const Case& c) { return c.desc.dtype == DType::kF64; });
   BenchSession session("bench", args.session);
+  for (const std::string& fault : faults) session.leave_out(fault, kBadInput);
   if (args.once) {
-    for (const Case& c : cases) bench::run_once(c, session.field_for(c));
+    for (const Case& c : cases) session.run_once(c);
+    session.judge();
     return kOk;
   }
-  for (const std::string& fault : faults) session.leave_out(fault, kBadInput);
   if (!args.json) print_conditions(session, session.report());
   for (const Case& c : cases) {
     for (const CacheState state : states_of(args)) {
@@ -120,10 +145,7 @@ Verb add_bench(CLI::App& root) {
       ->check(CLI::IsMember(std::vector<std::string>{"warm", "cold", "both"}));
   app->add_option("--data", session.data, "normal (default), integers, zeros")
       ->check(CLI::IsMember(std::vector<std::string>{"normal", "integers", "zeros"}));
-  app->add_option("--seconds", session.seconds,
-                  "timed seconds for each kernel and case, at most (default 1)")
-      ->type_name("S")
-      ->check(CLI::Range(0.0, 3600.0));
+  add_seconds(*app, session.seconds, "timed seconds for each kernel and case, at most (default 1)");
   app->add_flag("--counters", args->counters,
                 "also count requests, sectors, bytes, wavefronts: by the algorithm and, on a GPU "
                 "with ncu, by the hardware");
@@ -143,7 +165,16 @@ Verb add_bench(CLI::App& root) {
       "  tessera bench 512 512 512 1000 1001 1003 --kernel auto --kernel cpu.naive --threads 1\n"
       "  tessera bench --suite awkward --cache both --json-file awkward.json\n"
       "  TESSERA_LOG=calls:log program; tessera bench --suite log\n");
-  return {app, [args] { return run_bench(*args); }};
+  return {app, [app, args] {
+            refuse_idle(*app, "--compare",
+                        {"SIZES", "--suite", "--kernel", "--peer", "--counters", "--cost", "--once",
+                         "--json-file"});
+            refuse_idle(
+                *app, "--cost",
+                {"SIZES", "--suite", "--kernel", "--peer", "--cache", "--counters", "--once"});
+            refuse_idle(*app, "--once", {"--cache", "--counters", "--json", "--json-file"});
+            return run_bench(*args);
+          }};
 }
 
 }  // namespace tessera::cli

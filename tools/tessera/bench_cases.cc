@@ -11,7 +11,7 @@ namespace tessera::cli {
 void add_case_options(CLI::App& app, CaseArgs& args) {
   app.add_option("SIZES", args.sizes, "M N K, once or several times")
       ->type_name("M N K ...")
-      ->expected(0, 3000)
+      ->expected(1, 3000)  // at least 1, or CLI11 takes none after a "--"
       ->check(decimal_fault)
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
   app.add_option("--suite", args.suites,

@@ -4,12 +4,16 @@
 
 #include "bench/compare.h"
 #include "cli.h"
+#include "quantities.h"
 
 namespace tessera::cli {
 
 int run_bench_compare(const std::string& old_file, const std::string& new_file, bool json) {
-  const bench::Comparison comparison =
-      bench::compare_results(bench::read_results(old_file), bench::read_results(new_file));
+  bench::ResultsFile before = bench::read_results(old_file), after = bench::read_results(new_file);
+  if (!json) {
+    for (std::string* path : {&before.path, &after.path}) *path = printable(*path);
+  }
+  const bench::Comparison comparison = bench::compare_results(before, after);
   if (json) {
     print_json(bench::comparison_json(comparison));
   } else {

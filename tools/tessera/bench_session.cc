@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <new>
 #include <utility>
 
 #include "core/threads.h"
@@ -86,6 +87,13 @@ void remark_on_clocks(const std::vector<ClockSample>& seen, std::vector<Row>& ro
   }
 }
 
+void check_none(const char* option, const std::vector<std::string>& names) {
+  if (names.size() < 2 || std::find(names.begin(), names.end(), "none") == names.end()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} none: must stand alone, not beside {}", option,
+                          names[0] == "none" ? names[1] : names[0]));
+}
+
 }  // namespace
 
 std::optional<bench::LeftOut> kernel_fault(const std::string& request) {
@@ -120,6 +128,8 @@ Json report_head(const std::string& verb, const DeviceChoice& device,
 
 BenchSession::BenchSession(const std::string& verb, const SessionOptions& options)
     : with_f64_(options.f64) {
+  check_none("--kernel", options.kernels);
+  check_none("--peer", options.peers);
   choose_kernels(options);
   device_ = choose_device(options.device, field_.kernels.empty() ? "auto" : field_.kernels.front(),
                           DType::kF32);
@@ -213,12 +223,7 @@ bench::Field BenchSession::field_for(const bench::Case& c) const {
 
 std::vector<Row> BenchSession::run(const bench::Case& c, CacheState cache) {
   const std::size_t first = report_.rows.size();
-  try {
-    run(c, cache, field_for(c));
-  } catch (const Error& e) {  // of the case itself: its operands do not fit
-    leave_out(fmt::format("{} {}: {}", case_text(c), to_string(cache), e.what()), kCannotRun);
-    return {};
-  }
+  if (!try_case(c, [&] { run(c, cache, field_for(c)); })) return {};
   const std::vector<std::string> requests = requests_for(c);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (requests[i] != kTuned) continue;
@@ -250,9 +255,33 @@ std::vector<Row> BenchSession::run(const bench::Case& c, CacheState cache, bench
     };
   }
   std::vector<Row> rows = bench::run_case(c, cache, field);
+  any_ran_ = true;
   remark_on_clocks(seen, rows);
   report_.rows.insert(report_.rows.end(), rows.begin(), rows.end());
   return rows;
+}
+
+void BenchSession::run_once(const bench::Case& c) {
+  try_case(c, [&] {
+    const std::vector<std::string> faults = bench::run_once(c, field_for(c));
+    for (const std::string& fault : faults) leave_out(fault, kCannotRun);
+    any_ran_ = any_ran_ || faults.size() < field_.kernels.size() + field_.peers.size();
+  });
+}
+
+bool BenchSession::try_case(const bench::Case& c, const std::function<void()>& work) {
+  std::string why;
+  try {
+    work();
+    return true;
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kCancelled) throw;
+    why = e.what();
+  } catch (const std::bad_alloc&) {
+    why = "out of memory: the host refused an allocation";
+  }
+  leave_out(fmt::format("{}: {}", case_text(c), why), kCannotRun);
+  return false;
 }
 
 void BenchSession::leave_out(const std::string& what, int exit_code) {
@@ -297,16 +326,17 @@ void BenchSession::judge() const {
                     "speed",
                     wrong, report_.rows.size()));
   }
-  judge_left_out(report_.left_out);
+  judge_left_out(report_.left_out, any_ran_);
 }
 
-void judge_left_out(const std::vector<bench::LeftOut>& left_out) {
+void judge_left_out(const std::vector<bench::LeftOut>& left_out, bool any_ran) {
   for (const bench::LeftOut& item : left_out) {
     if (item.exit_code == kOk) continue;
     throw Error(item.exit_code == kUsage      ? ErrorCode::kInvalidArgument
                 : item.exit_code == kBadInput ? ErrorCode::kBadFile
                                               : ErrorCode::kUnsupported,
-                fmt::format("{} left out, the rest was run: {}", left_out.size(), item.what));
+                fmt::format("{} left out{}: {}", left_out.size(),
+                            any_ran ? ", the rest was run" : " and nothing run", item.what));
   }
 }
 

@@ -37,7 +37,9 @@ class BenchSession {
   /// Runs every contender on one case; returns the new rows, which are also in the report. A case
   /// whose operands cannot be had here is left out.
   std::vector<bench::Row> run(const bench::Case& c, bench::CacheState cache);
-  /// The same with other kernels, by id, and timed seconds for each.
+  /// One product of each contender, and nothing else.
+  void run_once(const bench::Case& c);
+  /// Runs other kernels, by id, and timed seconds for each.
   std::vector<bench::Row> run(const bench::Case& c, bench::CacheState cache,
                               const std::vector<std::string>& kernels, double seconds);
   /// Who runs on a case: "all" and "tuned" replaced by what they come to there.
@@ -54,6 +56,8 @@ class BenchSession {
   void judge() const;
 
  private:
+  /// False when the work threw: then the case is left out.
+  bool try_case(const bench::Case& c, const std::function<void()>& work);
   void choose_kernels(const SessionOptions& options);
   void open_the_peers(const SessionOptions& options);
   void watch_clocks();
@@ -63,7 +67,7 @@ class BenchSession {
   TunedRequest tuned_for(const bench::Case& c) const;
   std::vector<bench::Row> run(const bench::Case& c, bench::CacheState cache, bench::Field field);
 
-  bool with_f64_ = false;
+  bool with_f64_ = false, any_ran_ = false;
   DeviceChoice device_;
   bench::Field field_;
   bench::RunReport report_;
@@ -73,7 +77,7 @@ class BenchSession {
 };
 
 /// Throws Error for the first thing left out that should have run.
-void judge_left_out(const std::vector<bench::LeftOut>& left_out);
+void judge_left_out(const std::vector<bench::LeftOut>& left_out, bool any_ran = true);
 /// Why a kernel's name means nothing here, with the exit code that alone would give the run.
 std::optional<bench::LeftOut> kernel_fault(const std::string& request);
 /// What opens the JSON of a run, but for its results.

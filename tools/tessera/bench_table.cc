@@ -58,7 +58,8 @@ std::string launch_text(const bench::gpu::Launch& l) {
 
 void print_row(const RunReport& report, const Row& row, std::size_t width) {
   if (row.disposition != Disposition::kPassed) {
-    fmt::print("  {:<{}}  {}: {}\n", name_of(row), width, to_string(row.disposition), row.detail);
+    fmt::print("  {:<{}}  {}: {}\n", name_of(row), width, to_string(row.disposition),
+               printable(row.detail));
     return;
   }
   const double median = row.median_s();
@@ -67,7 +68,7 @@ void print_row(const RunReport& report, const Row& row, std::size_t width) {
              width, format_seconds(median), bench::flops_of(row.what) / median / 1e9,
              bench::bytes_of(row.what) / median / 1e9, 100 * bound.seconds / median,
              100 * row.noise(), row.worst_ratio, ratios_text(report, row));
-  for (const std::string& remark : row.remarks) fmt::print("      {}\n", remark);
+  for (const std::string& remark : row.remarks) fmt::print("      {}\n", printable(remark));
 }
 
 void print_counts(const Row& row) {
@@ -126,7 +127,7 @@ void print_case(const RunReport& report, const std::vector<Row>& rows) {
   }
   const auto timed =
       std::find_if(rows.begin(), rows.end(), [](const Row& r) { return !r.timer.empty(); });
-  fmt::print("\n{}{}; {}{}{}", first.what.suite.empty() ? "" : first.what.suite + ": ",
+  fmt::print("\n{}{}; {}{}{}", first.what.suite.empty() ? "" : printable(first.what.suite) + ": ",
              case_text(first.what), to_string(first.cache),
              first.sets > 1 ? fmt::format(", {} sets of operands", first.sets) : "",
              timed == rows.end() ? "" : ", " + timed->timer);
@@ -155,8 +156,8 @@ void print_summary(const RunReport& report) {
     for (const auto& [peer, ratio] : mean.ratios)
       ratios += fmt::format(", {:.2f}x {}", ratio, peer);
     fmt::print("  {}{} {}, {} cases: {:.1f}% of the roofline{}\n",
-               mean.suite.empty() ? "" : mean.suite + " ", mean.requested, to_string(mean.cache),
-               mean.cases, 100 * mean.of_roofline, ratios);
+               mean.suite.empty() ? "" : printable(mean.suite) + " ", mean.requested,
+               to_string(mean.cache), mean.cases, 100 * mean.of_roofline, ratios);
   }
   if (report.has_clocks) {
     const bench::ClockRange& c = report.clocks;

@@ -24,7 +24,11 @@ std::string escaped(std::string_view text) {
         out += "&#39;";
         break;
       default:
-        out += c;
+        if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') {
+          out += fmt::format("\\x{:02x}", c);  // no document may hold it
+        } else {
+          out += c;
+        }
     }
   }
   return out;

@@ -54,7 +54,8 @@ void print_ladder(const bench::RunReport& report, const std::vector<Row>& rows) 
   double before_s = 0;
   for (const Row& row : rows) {
     if (row.disposition != Disposition::kPassed) {
-      fmt::print("  {:<20} {}: {}\n", row.requested, to_string(row.disposition), row.detail);
+      fmt::print("  {:<20} {}: {}\n", row.requested, to_string(row.disposition),
+                 printable(row.detail));
       continue;
     }
     const double s = row.median_s();
@@ -129,6 +130,7 @@ Json rows_json(const bench::RunReport& report) {
 
 int run_ladder(LadderArgs args) {
   constexpr std::int64_t kMostOnCpu = 512;  // the naive kernel is to end while somebody waits
+  check_output_file(args.json_file);
   const bool wants_cuda = args.device != "cpu";
   const bool has_cuda = wants_cuda && !cuda_devices().empty();
   if (wants_cuda && !has_cuda && args.device != "auto") {
@@ -181,9 +183,7 @@ Verb add_ladder(CLI::App& root) {
       ->type_name("PEER")
       ->allow_extra_args(false);
   add_threads(*app, args->threads);
-  app->add_option("--seconds", args->seconds, "timed seconds for each rung, at most (default 0.5)")
-      ->type_name("S")
-      ->check(CLI::Range(0.0, 3600.0));
+  add_seconds(*app, args->seconds, "timed seconds for each rung, at most (default 0.5)");
   app->add_flag("--json", args->json, "report as one JSON object");
   add_file(*app, "--json-file", args->json_file, "also write that object to a file");
   app->footer(

@@ -10,6 +10,7 @@
 #include "bench/gnuplot.h"
 #include "cli.h"
 #include "io/message.h"
+#include "quantities.h"
 #include "report_page.h"
 #include "text_file.h"
 
@@ -33,10 +34,18 @@ void make_directory(const std::string& path) {
   if (error) io::output_failure("--output " + path, "cannot be made: " + error.message());
 }
 
+/// By its first bytes: what a gnuplot that is none wrote must not get into the page.
+bool is_image(const std::string& bytes, bench::ImageFormat format) {
+  const std::string_view start =
+      format == bench::ImageFormat::kSvg ? "<?xml" : std::string_view("\x89PNG\r\n\x1a\n", 8);
+  return bytes.compare(0, start.size(), start) == 0;
+}
+
 /// Draws one variant into DIR; returns the image.
 std::string draw(const std::string& path, const bench::Chart& chart, bench::Theme theme,
                  bench::ImageFormat format) {
   std::string image = bench::run_gnuplot(bench::chart_script(chart, theme, format));
+  if (!is_image(image, format)) io::output_failure(path, "what gnuplot wrote is no image");
   write_text_file(path, image);
   return image;
 }
@@ -70,7 +79,7 @@ class Report {
       throw Error(ErrorCode::kUnsupported,
                   fmt::format("{}; the tables are in {}", missing, path_of("index.html")));
     }
-    fmt::print(stderr, "tessera report: {}\n", missing);
+    fmt::print(stderr, "tessera report: {}\n", printable(missing));
     return kOk;
   }
 
@@ -125,11 +134,11 @@ class Report {
   void say() const {
     for (const ReportSection& section : sections_) {
       for (const DrawnChart& chart : section.charts) {
-        fmt::print("{}{{,-dark}}.{{svg,png}}\n", path_of(chart.name));
+        fmt::print("{}{{,-dark}}.{{svg,png}}\n", printable(path_of(chart.name)));
       }
-      for (const std::string& note : section.notes) fmt::print("{}\n", note);
+      for (const std::string& note : section.notes) fmt::print("{}\n", printable(note));
     }
-    fmt::print("{}\n", path_of("index.html"));
+    fmt::print("{}\n", printable(path_of("index.html")));
   }
 
   const ReportArgs& args_;

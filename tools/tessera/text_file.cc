@@ -21,6 +21,12 @@ namespace {
 
 }  // namespace
 
+void check_output_file(const std::string& path) {
+  if (path.empty()) return;
+  const io::Target target(path);
+  const io::Temporary probe(target.directory_fd(), target.name(), path);
+}
+
 void write_text_file(const std::string& path, const std::string& text) {
   const io::Target target(path);
   io::Temporary file(target.directory_fd(), target.name(), path);

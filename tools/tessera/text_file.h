@@ -7,6 +7,8 @@
 
 namespace tessera::cli {
 
+/// Throws Error(kOutputFailure) when a file cannot be made there: before long work, not after it.
+void check_output_file(const std::string& path);
 /// Writes under a temporary name in the same directory and renames it. Throws
 /// Error(kOutputFailure).
 void write_text_file(const std::string& path, const std::string& text);

@@ -239,6 +239,8 @@ int run_tune(const TuneArgs& args, const TuneEngines& engines) {
   if (args.list && !args.cases.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "--list shows the cache: it takes no M N K or suite");
   }
+  check_output_file(args.json_file);
+  check_output_file(args.export_to);
   if (!args.import_from.empty()) import_cache(args);
   const int code = args.cases.empty() ? int{kOk} : TuneRun(args, engines).run();
   if (!args.list && args.export_to.empty()) return code;
@@ -280,10 +282,7 @@ Verb add_tune(CLI::App& root) {
   app->add_option("--budget", args->budget,
                   "time for everything, shared out among the cases: 90s, 2m, 1h (default 60s)")
       ->type_name("TIME");
-  app->add_option("--seconds", args->seconds,
-                  "timed seconds for each kernel and case, at most (default 0.2)")
-      ->type_name("S")
-      ->check(CLI::Range(0.0, 3600.0));
+  add_seconds(*app, args->seconds, "timed seconds for each kernel and case, at most (default 0.2)");
   app->add_flag("--fresh", args->fresh, "time kernels again that the cache has times of");
   app->add_flag("--list", args->list, "show what the cache holds");
   add_file(*app, "--export", args->export_to, "write the whole cache to a file");
