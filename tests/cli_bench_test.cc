@@ -59,6 +59,8 @@ TEST_F(CliBench, JsonDescribesTheCallThatWasTimed) {
   }
   EXPECT_GT(json["peaks"]["fma_gflops"].get<double>(), 0);
   EXPECT_EQ(json["conditions"]["data"], "random normal, mean 0, variance 1");
+  EXPECT_TRUE(contains(json["command"], "tessera bench 33 17 5 16 16 16 --kernel cpu.naive"));
+  EXPECT_TRUE(json["provenance"]["flags"].is_string());
   EXPECT_EQ(Json::parse(read_file(path("r.json")), nullptr, false), json);
 }
 

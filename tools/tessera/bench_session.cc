@@ -116,6 +116,7 @@ Json report_head(const std::string& verb, const DeviceChoice& device,
   Json head;
   head["schema"] = "tessera-bench-2";
   head["kind"] = verb;
+  head["command"] = command_line();
   head["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   head["device"] = device_json(device.info(), settings.threads);
   head["provenance"] = provenance();

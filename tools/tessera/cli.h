@@ -39,6 +39,9 @@ Json provenance();
 /// The same in one line.
 std::string version_line();
 std::string compiler_text();
+/// The words of the command line, quoted where a shell needs it; set once by the program's start.
+void set_command_line(int argc, char** argv);
+const std::string& command_line();
 /// "nvcc 13.0.88, architectures 80;90", or empty in a build without CUDA.
 std::string cuda_build_text();
 /// Tells programs apart: the commit, with the contents of the program where the commit does not say

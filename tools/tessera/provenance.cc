@@ -66,6 +66,32 @@ std::string compiler_text() {
 #endif
 }
 
+namespace {
+std::string& command() {
+  static std::string text;
+  return text;
+}
+}  // namespace
+
+void set_command_line(int argc, char** argv) {
+  std::string& text = command();
+  text = "tessera";
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool plain =
+        !word.empty() && word.find_first_of(" \t\n\"\\'$`*?[]#~=%&;<>|(){}!") == word.npos;
+    if (plain) {
+      text += " " + word;
+      continue;
+    }
+    text += " '";
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += "'";
+  }
+}
+
+const std::string& command_line() { return command(); }
+
 std::string cuda_build_text() { return TESSERA_CUDA_BUILD; }
 
 std::string slow_build_reason() {
@@ -89,6 +115,7 @@ Json provenance() {
   json["commit"] = *TESSERA_COMMIT == '\0' ? Json(nullptr) : Json(TESSERA_COMMIT);
   json["compiler"] = compiler_text();
   json["build_type"] = TESSERA_BUILD_TYPE;
+  json["flags"] = TESSERA_FLAGS;
   json["cuda_build"] = cuda_build_text().empty() ? Json(nullptr) : Json(cuda_build_text());
   if (!slow_build_reason().empty()) json["slow_build"] = slow_build_reason();
   return json;

@@ -139,6 +139,7 @@ std::vector<Verb> add_all(CLI::App& root) {
 
 int run_command_line(int argc, char** argv) {
   occupy_standard_descriptors();
+  set_command_line(argc, argv);
   // A write past RLIMIT_FSIZE must be an error that is reported, not a death by signal.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App root;
