@@ -1,0 +1,46 @@
+// The host side of a kernel that comes alone: sizes, grid and the call.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "simt/gemm/roles.h"
+#include "simt/model.h"
+#include "simt/source/translate.h"
+
+namespace tessera::simt {
+
+struct DriverOptions {
+  std::string kernel;  ///< "tiled" or "tiled<16>"; empty: the only one
+  std::int64_t m = 0, n = 0, k = 0;
+  std::string block;   ///< "16,16", or empty: derived
+  std::string grid;    ///< "ceil(N/16),ceil(M/16)", or empty: derived
+  std::string shared;  ///< dynamic shared memory in bytes, or empty: 0
+  std::string roles;   ///< "A,B,C,M,N,K", or empty: recognised
+};
+
+/// How a lone kernel (or `solve`) is called.
+struct Driver {
+  std::string text;  ///< CUDA C++ that defines `extern "C" void simt_drive(const SimtDrive*)`
+  Roles roles;
+  std::string kernel;     ///< as launched
+  std::string how;        ///< "block (16,16), grid (ceil(N/16), ceil(M/16)), derived from TILE"
+  std::string grid_note;  ///< a launch that fails beyond some M, or empty
+  Place place() const { return {file, line, 0, kernel}; }
+  std::string file;
+  int line = 0;
+};
+
+/// Throws Error(kInvalidArgument) when there is no kernel, several (listed), or one whose arguments
+/// are not a product's.
+Driver make_driver(const Translation& translation, const DriverOptions& options);
+
+/// What simt_drive is given; the same declaration stands in words/simt_drive.h.
+struct DriveArguments {
+  void *a, *b, *c;
+  std::int64_t m, n, k, lda, ldb, ldc;
+  double alpha, beta;
+};
+
+}  // namespace tessera::simt

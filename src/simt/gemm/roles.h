@@ -1,0 +1,48 @@
+// Which argument of a kernel is which part of a matrix product.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simt/source/translate.h"
+
+namespace tessera::simt {
+
+enum class Role {
+  kA,
+  kB,
+  kC,
+  kD,  ///< D: the output where C is an input only
+  kM,
+  kN,
+  kK,
+  kLda,
+  kLdb,
+  kLdc,
+  kAlpha,
+  kBeta,
+  kSquare,  ///< one size for all three
+};
+
+/// roles[i] is the role of parameter i.
+struct Roles {
+  std::vector<Role> roles;
+  std::string element;     ///< "float", "double", "half", "bfloat16", "int"
+  bool c_is_read = false;  ///< a parameter beta, or C is both read and written
+};
+
+/// The roles by the usual names (A B C M N K lda; d_A; M N P Width; wA wB; numARows ...) and types,
+/// or why they are unclear, in one line that names the parameters.
+struct Recognised {
+  std::optional<Roles> roles;
+  std::string problem;
+};
+Recognised recognise(const std::vector<Parameter>& parameters);
+
+/// Roles as the user gave them: "A,B,C,M,N,K", one word a parameter. Throws
+/// Error(kInvalidArgument).
+Roles parse_roles(const std::string& text, const std::vector<Parameter>& parameters);
+
+}  // namespace tessera::simt

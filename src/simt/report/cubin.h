@@ -1,0 +1,37 @@
+// What nvcc makes of a kernel, read from a cubin.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simt/report/report.h"
+
+namespace tessera::simt {
+
+/// Access widths at one source line, as compiled.
+struct CompiledWidths {
+  std::string file;  ///< base name
+  int line = 0;
+  bool is_shared = false, is_write = false;
+  int bytes = 0;  ///< the widest
+  int count = 0;  ///< instructions
+};
+
+struct Cubin {
+  std::vector<Compiled> kernels;  ///< occupancy not yet filled in
+  std::vector<CompiledWidths> widths;
+};
+
+/// nvcc on PATH or in /usr/local/cuda/bin; empty when there is none.
+std::string find_nvcc();
+/// Compiles for `architecture` ("sm_90") with -lineinfo and reads the result. Throws
+/// Error(kBadFile) with nvcc's message.
+Cubin compile_cubin(const std::string& nvcc, const std::string& path,
+                    const std::vector<std::string>& flags, const std::string& architecture,
+                    const std::string& folder);
+Cubin read_cubin(const std::string& path);
+
+/// Fills in blocks_per_sm, occupancy and limited_by.
+void add_occupancy(Compiled& kernel, int threads, std::int64_t dynamic_shared_bytes);
+
+}  // namespace tessera::simt

@@ -1,0 +1,48 @@
+// Runs clang on a checked program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simt/source/translate.h"
+
+namespace tessera::simt {
+
+struct Source {
+  std::string path;                ///< of the .cu
+  std::vector<std::string> flags;  ///< the user's: -I, -D, -std, libraries
+  std::string appended;            ///< CUDA C++ behind the program's end, such as a driver
+};
+
+/// A folder that vanishes with the object; TMPDIR or /tmp.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// The clang++ to use: TESSERA_CLANG, or clang++, or the newest clang++-N on PATH, 14 or newer.
+/// Throws Error(kUnsupported) that names the package when there is none.
+std::string find_clang();
+
+/// Preprocesses and translates. Throws Error(kBadFile) with the compiler's message, at the user's
+/// line, for a source that does not get that far.
+Translation read_source(const Source& source, const TemporaryFolder& folder);
+
+enum class Build {
+  kCheck,  ///< every access as written, and every index checked
+  kCount,  ///< optimised, so that accesses are about those that a GPU compiler leaves
+};
+
+/// Compiles a translation into a shared object in the folder and returns its path. Its hooks are
+/// named simt_hook_*. Throws Error(kBadFile) with the compiler's message.
+std::string compile(const Translation& translation, const Source& source, Build build,
+                    const TemporaryFolder& folder);
+
+}  // namespace tessera::simt
