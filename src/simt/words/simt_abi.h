@@ -18,10 +18,10 @@ extern "C" {
 // The executor is the program itself, so these lie in its static TLS block.
 #define SIMT_TLS __attribute__((tls_model("initial-exec")))
 #ifndef SIMT_EXECUTOR
-extern thread_local const uint3 SIMT_TLS threadIdx;
-extern thread_local const uint3 SIMT_TLS blockIdx;
-extern thread_local const simt_dim3 SIMT_TLS simt_block_dim;
-extern thread_local const simt_dim3 SIMT_TLS simt_grid_dim;
+extern __thread const uint3 SIMT_TLS threadIdx;
+extern __thread const uint3 SIMT_TLS blockIdx;
+extern __thread const simt_dim3 SIMT_TLS simt_block_dim;
+extern __thread const simt_dim3 SIMT_TLS simt_grid_dim;
 #endif
 unsigned simt_lane();  // of the warp
 

@@ -1,0 +1,231 @@
+// The matrices of a lone kernel, and what is known of a product that a launch computes.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "simt/gemm/driver.h"
+#include "simt/run/numbers.h"
+#include "simt/run/session.h"
+#include "tessera/error.h"
+
+namespace tessera::simt {
+namespace {
+
+std::size_t element_bytes(const std::string& element) {
+  return element == "double" ? 8 : element == "half" || element == "bfloat16" ? 2 : 4;
+}
+
+double load(const std::string& element, const void* p) {
+  if (element == "double") return *static_cast<const double*>(p);
+  if (element == "half") return half_to_float(*static_cast<const std::uint16_t*>(p));
+  if (element == "bfloat16") return bfloat_to_float(*static_cast<const std::uint16_t*>(p));
+  if (element == "int") return *static_cast<const std::int32_t*>(p);
+  return *static_cast<const float*>(p);
+}
+
+void store(const std::string& element, void* p, double x) {
+  if (element == "double") {
+    *static_cast<double*>(p) = x;
+  } else if (element == "half") {
+    *static_cast<std::uint16_t*>(p) = float_to_half(static_cast<float>(x));
+  } else if (element == "bfloat16") {
+    *static_cast<std::uint16_t*>(p) = float_to_bfloat(static_cast<float>(x));
+  } else if (element == "int") {
+    *static_cast<std::int32_t*>(p) = static_cast<std::int32_t>(x);
+  } else {
+    *static_cast<float*>(p) = static_cast<float>(x);
+  }
+}
+
+std::vector<double> read(const std::string& element, const void* p, std::int64_t count) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  const std::size_t bytes = element_bytes(element);
+  for (std::int64_t i = 0; i < count; ++i) {
+    values[i] = load(element, static_cast<const char*>(p) + i * bytes);
+  }
+  return values;
+}
+
+/// Random normals, or small integers; the same every time.
+void fill(const std::string& element, void* p, std::int64_t count, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  std::uniform_int_distribution<int> integer(-9, 9);
+  const std::size_t bytes = element_bytes(element);
+  for (std::int64_t i = 0; i < count; ++i) {
+    store(element, static_cast<char*>(p) + i * bytes,
+          element == "int" ? integer(random) : normal(random));
+  }
+}
+
+}  // namespace
+
+int Session::drive() {
+  using Drive = void (*)(const DriveArguments*);
+  const auto entry = reinterpret_cast<Drive>(dlsym(image_, "simt_drive"));
+  if (entry == nullptr) throw Error(ErrorCode::kUnsupported, "check: the driver is missing");
+  const DriveSizes& d = options_.drive;
+  const std::size_t bytes = element_bytes(d.element);
+  DriveArguments x{};
+  x.m = d.m, x.n = d.n, x.k = d.k;
+  x.lda = d.k, x.ldb = d.n, x.ldc = d.n;
+  x.alpha = d.alpha, x.beta = d.beta;
+  x.a = memory_.allocate(bytes * d.m * d.k, Region::Kind::kDevice);
+  x.b = memory_.allocate(bytes * d.k * d.n, Region::Kind::kDevice);
+  x.c = memory_.allocate(bytes * d.m * d.n, Region::Kind::kDevice);
+  if (x.a == nullptr || x.b == nullptr || x.c == nullptr) {
+    throw Error(ErrorCode::kOutOfMemory,
+                fmt::format("check: no memory for a product of {}x{}x{}", d.m, d.n, d.k));
+  }
+  std::mt19937_64 random(42);
+  fill(d.element, x.a, d.m * d.k, random);
+  fill(d.element, x.b, d.k * d.n, random);
+  memory_.mark_initialised(x.a, bytes * d.m * d.k);
+  memory_.mark_initialised(x.b, bytes * d.k * d.n);
+  if (d.c_is_read) {
+    fill(d.element, x.c, d.m * d.n, random);
+    memory_.mark_initialised(x.c, bytes * d.m * d.n);
+  }
+  const auto bytes_of = [&](void* p, std::int64_t count) {
+    return std::vector<char>(static_cast<char*>(p), static_cast<char*>(p) + bytes * count);
+  };
+  const std::vector<char> a_before = bytes_of(x.a, d.m * d.k), b_before = bytes_of(x.b, d.k * d.n);
+  const std::vector<double> c_before = read(d.element, x.c, d.m * d.n);
+  matrices_ = {{memory_.find(reinterpret_cast<std::uintptr_t>(x.a)), d.m, d.k, bytes},
+               {memory_.find(reinterpret_cast<std::uintptr_t>(x.b)), d.k, d.n, bytes},
+               {memory_.find(reinterpret_cast<std::uintptr_t>(x.c)), d.m, d.n, bytes}};
+
+  entry(&x);
+
+  if (!options_.watch.check || was_refused_ || out_of_time_) return 0;
+  for (const auto& [p, before, name] :
+       {std::tuple{x.a, &a_before, "A"}, std::tuple{x.b, &b_before, "B"}}) {
+    if (std::memcmp(p, before->data(), before->size()) == 0) continue;
+    std::size_t at = 0;
+    while (static_cast<char*>(p)[at] == (*before)[at]) ++at;
+    Finding f;
+    f.rule = rule::kInputWritten;
+    f.kernel = d.kernel;
+    f.place = store_place(p, d.place);
+    f.array = name;
+    const std::int64_t columns = name[0] == 'A' ? d.k : d.n;
+    const auto element = static_cast<std::int64_t>(at / bytes);
+    f.element = fmt::format("[{}][{}]", element / columns, element % columns);
+    f.message = fmt::format("the kernel changes its input {}, first at {}", name, f.element);
+    f.remedy = "write the output only";
+    add(std::move(f));
+    return 0;
+  }
+  if (sampled_) return 0;
+  Product product;
+  product.m = d.m, product.n = d.n, product.k = d.k;
+  product.a = read(d.element, a_before.data(), d.m * d.k);
+  product.b = read(d.element, b_before.data(), d.k * d.n);
+  if (d.c_is_read) product.c_before = c_before;
+  product.c = read(d.element, x.c, d.m * d.n);
+  product.alpha = d.alpha;
+  product.beta = d.beta;
+  product.element = d.element;
+  product.kernel = d.kernel;
+  product.place = store_place(x.c, d.place);
+  const Region& c = *matrices_[2].region;
+  product.written.resize(static_cast<std::size_t>(d.m * d.n));
+  for (std::int64_t i = 0; i < d.m * d.n; ++i) {
+    product.written[i] = (c.flags[i * bytes] & kWrittenNow) != 0;
+  }
+  if (!result_.launches.empty()) {
+    Launch& launch = result_.launches.back();
+    product.grid = launch.grid;
+    product.block = launch.block;
+    launch.gemm = fmt::format("C({}x{}) = A({}x{}) * B({}x{}), {}, row-major", d.m, d.n, d.m, d.k,
+                              d.k, d.n, d.element);
+    launch.m = d.m, launch.n = d.n, launch.k = d.k;
+  }
+  const std::vector<Finding> judged = judge(product);
+  for (const Finding& f : judged) add(f);
+  if (judged.empty() && d.element != "int") test_neighbours(x, entry);
+  return 0;
+}
+
+// C's row i is made of A's row i alone, and its column j of B's column j. So with every other row
+// of A full of NaN, the rows between must stay free of them: a NaN there has come over a row's end,
+// even where the neighbour's numbers happen to be multiplied by zero.
+void Session::test_neighbours(const DriveArguments& x, void (*entry)(const DriveArguments*)) {
+  const DriveSizes& d = options_.drive;
+  const std::size_t bytes = element_bytes(d.element);
+  quiet_ = true;
+  for (const bool of_a : {true, false}) {
+    const std::int64_t rows = of_a ? d.m : d.k, columns = of_a ? d.k : d.n;
+    char* matrix = static_cast<char*>(of_a ? x.a : x.b);
+    const std::vector<char> saved(matrix, matrix + bytes * rows * columns);
+    for (const int parity : {0, 1}) {
+      for (std::int64_t i = 0; i < rows * columns; ++i) {
+        const std::int64_t line = of_a ? i / columns : i % columns;
+        if (line % 2 != parity) store(d.element, matrix + i * bytes, NAN);
+      }
+      entry(&x);
+      std::memcpy(matrix, saved.data(), saved.size());
+      const std::vector<double> c = read(d.element, x.c, d.m * d.n);
+      for (std::int64_t i = 0; i < d.m * d.n; ++i) {
+        const std::int64_t line = of_a ? i / d.n : i % d.n;
+        if (line % 2 != parity || !std::isnan(c[i])) continue;
+        Finding f;
+        f.rule = rule::kRowOverrun;
+        f.kernel = d.kernel;
+        f.place = load_place(matrix, d.place);
+        f.array = of_a ? "A" : "B";
+        f.element = of_a ? fmt::format("[{}][{}]", i / d.n, d.k) : fmt::format("[..][{}]", d.n);
+        f.message = fmt::format(
+            "C[{}][{}] depends on a neighbouring {} of {}: the load runs over the end of a row "
+            "into "
+            "the next, which is valid memory, and what it finds there is multiplied by zero at "
+            "best",
+            i / d.n, i % d.n, of_a ? "row" : "column", f.array);
+        f.remedy =
+            of_a ? "guard the load of A with its own column: k index < K, and store 0 "
+                   "otherwise"
+                 : "guard the load of B with its own column: column < N, and store 0 otherwise";
+        add(std::move(f));
+        quiet_ = false;
+        return;
+      }
+    }
+  }
+  quiet_ = false;
+}
+
+Place Session::load_place(const void* matrix, const Place& otherwise) {
+  return first_place(matrix, false, otherwise);
+}
+Place Session::store_place(const void* matrix, const Place& otherwise) {
+  return first_place(matrix, true, otherwise);
+}
+
+/// Where an element of the matrix was loaded or stored.
+Place Session::first_place(const void* matrix, bool write, const Place& otherwise) {
+  Region* region = memory_.find(reinterpret_cast<std::uintptr_t>(matrix));
+  if (region == nullptr) return otherwise;
+  for (Shadow& shadow : region->shadows) {
+    if (!shadow) continue;
+    for (std::size_t i = 0; i < shadow.granules(); ++i) {
+      const Cell& cell = shadow.cells()[i];
+      const Access& a = write ? cell.write : cell.read[0];
+      if (a.epoch == 0) continue;
+      const Place& place = symbols_->place(a.pc);
+      if (place.line != 0) return place;
+    }
+  }
+  return otherwise;
+}
+
+// --- products in programs with a main ------------------------------------------------------------
+
+void Session::judge_launch(const simt_launch& launch, const LaunchState& state, Launch& record) {
+  static_cast<void>(launch);
+  static_cast<void>(state);
+  static_cast<void>(record);
+}
+
+}  // namespace tessera::simt

@@ -1,0 +1,136 @@
+// One run of a checked program, in a process of its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "simt/gemm/driver.h"
+#include "simt/gemm/judge.h"
+#include "simt/gemm/roles.h"
+#include "simt/model.h"
+#include "simt/run/memory.h"
+#include "simt/run/symbols.h"
+#include "simt/run/worker.h"
+
+namespace tessera::simt {
+
+/// Access width that the GPU's compiler chose at a line, see report/cubin.h.
+struct LineWidth {
+  std::string file;  ///< base name
+  int line = 0;
+  bool is_shared = false, is_write = false;
+  int bytes = 0;
+};
+
+/// A product that a lone kernel is run on.
+struct DriveSizes {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::string element = "float";
+  double alpha = 1, beta = 0;
+  bool c_is_read = false;
+  std::string kernel;
+  Place place;
+};
+
+struct RunOptions {
+  std::string image;  ///< the shared object
+  std::string words_folder;
+  std::string source_path;
+  Watch watch;
+  int workers = 1;
+  double time_limit_s = 60;
+  Limits limits;
+  std::uint64_t max_accesses = 400'000'000;  ///< watched ones, about: beyond, blocks are sampled
+  std::vector<std::string> arguments;        ///< of a program with main
+  bool has_drive = false;                    ///< simt_drive instead of main
+  DriveSizes drive;
+  std::vector<LineWidth> widths;
+  enum class Output { kStdout, kStderr, kNowhere } output = Output::kStdout;  ///< the program's own
+};
+
+/// Runs the image in a child process and returns what it found. Throws Error(kUnsupported) when
+/// the program asks for what the executor lacks, Error(kDeviceFailure) when it cannot be run.
+RunResult run(const RunOptions& options);
+
+class Session {
+ public:
+  static Session& get();
+
+  explicit Session(const RunOptions& options);
+  ~Session();
+  void load();
+  /// main or simt_drive; returns the program's exit code.
+  int run_program();
+  RunResult finish();
+
+  // --- called by the program
+  int launch(const simt_launch& launch);
+  void launch_bounds(unsigned max_threads);
+  void allow_dynamic_shared(const void* function, std::size_t bytes);
+  int allocate(void** p, std::size_t bytes, int memory);
+  int release(void* p);
+  int copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+           std::size_t width, std::size_t rows, int kind, void* pc);
+  int set(void* to, int value, std::size_t bytes, void* pc);
+  bool is_global(const void* p) { return memory_.find(reinterpret_cast<std::uintptr_t>(p)); }
+  int last_error(bool clear);
+  void set_error(int error) { error_ = error; }
+  [[noreturn]] void unsupported(const std::string& what);
+
+  /// From a signal: the run is over, in the kernel or outside of one.
+  void note_signal(int signal, const void* address);
+
+ private:
+  struct Done {  // a launch that ran, to tell repeats
+    std::uint64_t version = 0;
+    std::size_t index = 0;
+    bool can_skip = false;
+  };
+
+  int refuse(const simt_launch& launch, int error, std::string message, std::string remedy);
+  void prepare(const simt_launch& launch, LaunchState& state);
+  void run_quietly(const simt_launch& launch);
+  bool check_configuration(const simt_launch& launch, int& error);
+  std::string key_of(const simt_launch& launch) const;
+  void name_pointers(const simt_launch& launch, LaunchState& state) const;
+  void run_blocks(LaunchState& state, const simt_launch& launch, Launch& record, bool watched);
+  void merge_blocks(const LaunchState& state, const simt_launch& launch);
+  void collect(const LaunchState& state, const std::string& kernel);
+  void judge_launch(const simt_launch& launch, const LaunchState& state, Launch& record);
+  int drive();
+  void test_neighbours(const DriveArguments& x, void (*entry)(const DriveArguments*));
+  Place load_place(const void* matrix, const Place& otherwise);
+  Place store_place(const void* matrix, const Place& otherwise);
+  Place first_place(const void* matrix, bool write, const Place& otherwise);
+  Finding finding_of(const RawFinding& raw, const std::string& kernel);
+  void add(Finding finding);
+
+  const RunOptions& options_;
+  void* image_ = nullptr;
+  std::uintptr_t image_low_ = 0;
+  std::unique_ptr<Symbols> symbols_;
+  Memory memory_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  RunResult result_;
+  int error_ = 0;
+  int serial_ = 0;
+  std::map<const void*, std::size_t> allowed_shared_;
+  std::size_t allowed_anywhere_ = 0;
+  std::map<std::string, Done> done_;
+  LaunchState* state_ = nullptr;
+  double started_s_ = 0;
+  std::uint64_t watched_accesses_ = 0;
+  bool out_of_time_ = false;
+  bool sampled_ = false;
+  bool was_refused_ = false;
+  bool quiet_ = false;                 ///< launches run unwatched and leave no record
+  std::vector<MatrixWatch> matrices_;  ///< A, B, C of a drive
+  std::set<std::string> notes_;
+  std::map<std::pair<std::string, std::string>, std::int64_t> shared_pitch_;  // kernel, array
+};
+
+}  // namespace tessera::simt

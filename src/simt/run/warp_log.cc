@@ -1,0 +1,185 @@
+#include "simt/run/warp_log.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+
+namespace tessera::simt {
+namespace {
+
+constexpr int kLanes = 32;
+constexpr int kBanks = 32;
+constexpr int kSector = 32;
+
+/// Distinct numbers among count of them, which are sorted in place.
+template <class T>
+int distinct(T* x, int count) {
+  if (!std::is_sorted(x, x + count)) std::sort(x, x + count);
+  return static_cast<int>(std::unique(x, x + count) - x);
+}
+
+}  // namespace
+
+void SiteCounts::add(const SiteCounts& other) {
+  if (requests == 0) {
+    lane_stride = other.lane_stride;
+  } else if (other.requests != 0 && lane_stride != other.lane_stride) {
+    stride_varies = true;
+  }
+  requests += other.requests, lanes += other.lanes;
+  wavefronts += other.wavefronts, ideal_wavefronts += other.ideal_wavefronts;
+  sectors += other.sectors, ideal_sectors += other.ideal_sectors;
+  useful_bytes += other.useful_bytes;
+  worst_degree = std::max(worst_degree, other.worst_degree);
+  stride_varies |= other.stride_varies;
+  width_is_compiled |= other.width_is_compiled;
+}
+
+// A wavefront delivers one word of each bank; lanes that want the same word share it. A request of
+// 16 bytes a lane takes two at least, whatever its lanes share.
+BankCount count_banks(const std::uintptr_t* addresses, const bool* active, unsigned bytes) {
+  std::uintptr_t words[kLanes * 4];
+  int count = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!active[lane]) continue;
+    const std::uintptr_t last = (addresses[lane] + bytes - 1) >> 2;
+    for (std::uintptr_t word = addresses[lane] >> 2; word <= last; ++word) words[count++] = word;
+  }
+  count = distinct(words, count);
+  std::uint8_t of_bank[kBanks] = {};
+  unsigned most = 0;
+  for (int i = 0; i < count; ++i) {
+    most = std::max<unsigned>(most, ++of_bank[words[i] % kBanks]);
+  }
+  const unsigned least = bytes >= 16 ? 2 : 1;
+  const unsigned full = static_cast<unsigned>((count + kBanks - 1) / kBanks);
+  return {std::max(most, least), std::max(full, least), most};
+}
+
+SiteCounts& WarpLog::counts_of(const LoggedAccess& a) {
+  const SiteKey key{a.pc, a.array, a.bytes, a.is_shared != 0, a.is_write != 0};
+  Cached& cached = cache_[(a.pc ^ a.pc >> 8) % cache_.size()];
+  if (cached.counts == nullptr || cached.key != key) cached = {key, &sites_[key]};
+  return *cached.counts;
+}
+
+void WarpLog::add_request(const LoggedAccess* const* of_lane, int count) {
+  std::uintptr_t addresses[kLanes];
+  bool active[kLanes] = {};
+  int lanes = 0, first = -1;
+  for (int i = 0; i < count; ++i) {
+    if (of_lane[i] == nullptr) continue;
+    active[i] = true;
+    addresses[i] = of_lane[i]->address;
+    if (first < 0) first = i;
+    ++lanes;
+  }
+  const LoggedAccess& a = *of_lane[first];
+  SiteCounts& site = counts_of(a);
+  ++site.requests;
+  site.lanes += lanes;
+  if (first + 1 < count && active[first + 1]) {
+    const auto stride = static_cast<std::int64_t>(addresses[first + 1] - addresses[first]);
+    if (site.requests == 1) site.lane_stride = stride;
+    if (site.lane_stride != stride) site.stride_varies = true;
+  }
+  if (a.is_shared) {
+    const BankCount banks = count_banks(addresses, active, a.bytes);
+    site.wavefronts += banks.wavefronts;
+    site.ideal_wavefronts += banks.ideal;
+    site.worst_degree = std::max(site.worst_degree, banks.degree);
+    return;
+  }
+  std::uintptr_t sectors[kLanes * 2], distinct_addresses[kLanes];
+  int sector_count = 0, address_count = 0;
+  for (int i = 0; i < count; ++i) {
+    if (!active[i]) continue;
+    distinct_addresses[address_count++] = addresses[i];
+    const std::uintptr_t last = (addresses[i] + a.bytes - 1) / kSector;
+    for (std::uintptr_t s = addresses[i] / kSector; s <= last; ++s) sectors[sector_count++] = s;
+  }
+  site.sectors += distinct(sectors, sector_count);
+  const int useful = distinct(distinct_addresses, address_count) * a.bytes;
+  site.useful_bytes += useful;
+  site.ideal_sectors += (useful + kSector - 1) / kSector;
+}
+
+int WarpLog::width(const LoggedAccess& a) {
+  const std::uint64_t key = std::uint64_t{a.pc} << 2 | a.is_shared << 1 | a.is_write;
+  const auto [it, is_new] = widths_.try_emplace(key);
+  if (is_new) it->second = width_of_(a);
+  return it->second;
+}
+
+// The GPU's compiler joins neighbouring accesses of one line into wider ones; so are the logged
+// ones where its code says so: all accesses of the line that fall into one aligned piece of that
+// width become one, at the place of the first.
+void WarpLog::widen(Lane& lane) {
+  struct Open {
+    std::uintptr_t base;
+    std::uint32_t filled;
+    std::size_t at;
+  };
+  std::vector<Open> open;
+  widened_.clear();
+  for (const LoggedAccess& a : lane) {
+    const int width = this->width(a);
+    if (width <= a.bytes) {
+      widened_.push_back(a);
+      continue;
+    }
+    const std::uintptr_t base = a.address / width * width;
+    const std::uint32_t slot = std::uint32_t{1} << ((a.address - base) / a.bytes);
+    auto joins = std::find_if(open.rbegin(), open.rend(), [&](const Open& o) {
+      return o.base == base && widened_[o.at].is_write == a.is_write &&
+             widened_[o.at].bytes == width;
+    });
+    if (joins != open.rend() && (joins->filled & slot) == 0) {
+      joins->filled |= slot;
+      continue;
+    }
+    open.push_back({base, slot, widened_.size()});
+    if (open.size() > 64) open.erase(open.begin(), open.begin() + 32);
+    LoggedAccess wide = a;
+    wide.address = base;
+    wide.bytes = static_cast<std::uint8_t>(width);
+    widened_.push_back(wide);
+  }
+  lane.swap(widened_);
+}
+
+void WarpLog::analyse(std::array<Lane, 32>& lanes, int count) {
+  if (width_of_) {
+    for (int i = 0; i < count; ++i) widen(lanes[i]);
+  }
+  const Lane& front = lanes[0];
+  bool uniform = true;
+  for (int i = 1; i < count && uniform; ++i) {
+    uniform = lanes[i].size() == front.size();
+    for (std::size_t j = 0; j < front.size() && uniform; ++j) {
+      uniform = lanes[i][j].pc == front[j].pc && lanes[i][j].array == front[j].array &&
+                lanes[i][j].bytes == front[j].bytes && lanes[i][j].is_write == front[j].is_write;
+    }
+  }
+  const LoggedAccess* of_lane[kLanes] = {};
+  if (uniform) {
+    for (std::size_t j = 0; j < front.size(); ++j) {
+      for (int i = 0; i < count; ++i) of_lane[i] = &lanes[i][j];
+      add_request(of_lane, count);
+    }
+  } else {
+    // Lanes went different ways: the n-th access of an instruction by each lane is one request.
+    std::map<std::tuple<SiteKey, unsigned>, std::array<const LoggedAccess*, kLanes>> requests;
+    for (int i = 0; i < count; ++i) {
+      std::map<SiteKey, unsigned> times;
+      for (const LoggedAccess& a : lanes[i]) {
+        const SiteKey key{a.pc, a.array, a.bytes, a.is_shared != 0, a.is_write != 0};
+        requests[{key, times[key]++}][i] = &a;
+      }
+    }
+    for (const auto& [key, lanes_of] : requests) add_request(lanes_of.data(), count);
+  }
+  for (int i = 0; i < count; ++i) lanes[i].clear();
+}
+
+}  // namespace tessera::simt

@@ -1,0 +1,81 @@
+// What a warp asked of memory: the accesses of its lanes, grouped into requests as the hardware
+// issues them, and counted in wavefronts and sectors.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace tessera::simt {
+
+struct LoggedAccess {
+  std::uintptr_t address;
+  std::uint32_t pc;
+  std::uint16_t array;  ///< of the launch's table of arrays
+  std::uint8_t bytes;
+  bool is_shared : 1;
+  bool is_write : 1;
+};
+
+struct SiteKey {
+  std::uint32_t pc;
+  std::uint16_t array;
+  std::uint8_t bytes;
+  bool is_shared, is_write;
+  friend auto operator<=>(const SiteKey&, const SiteKey&) = default;
+};
+
+struct SiteCounts {
+  std::uint64_t requests = 0, lanes = 0;
+  std::uint64_t wavefronts = 0, ideal_wavefronts = 0;
+  std::uint64_t sectors = 0, ideal_sectors = 0, useful_bytes = 0;
+  unsigned worst_degree = 0;
+  std::int64_t lane_stride = 0;
+  bool stride_varies = false;
+  bool width_is_compiled = false;
+
+  void add(const SiteCounts& other);
+};
+
+/// Bytes of the access that the GPU's compiler made of a logged one; 0: unknown.
+using WidthOf = std::function<int(const LoggedAccess&)>;
+
+class WarpLog {
+ public:
+  using Lane = std::vector<LoggedAccess>;
+
+  void set_widths(WidthOf width_of) { width_of_ = std::move(width_of); }
+  /// Groups and counts what the 32 lanes logged since the last call, and clears them.
+  void analyse(std::array<Lane, 32>& lanes, int count);
+  std::map<SiteKey, SiteCounts>& sites() { return sites_; }
+
+ private:
+  void widen(Lane& lane);
+  void add_request(const LoggedAccess* const* of_lane, int count);
+  SiteCounts& counts_of(const LoggedAccess& a);
+
+  int width(const LoggedAccess& a);
+
+  WidthOf width_of_;
+  std::unordered_map<std::uint64_t, int> widths_;  // by instruction and kind
+  std::map<SiteKey, SiteCounts> sites_;
+  struct Cached {
+    SiteKey key{};
+    SiteCounts* counts = nullptr;
+  };
+  std::array<Cached, 256> cache_{};
+  Lane widened_;
+};
+
+/// Wavefronts of one request for shared memory, the fewest it could take, and the worst bank.
+struct BankCount {
+  unsigned wavefronts = 0, ideal = 0, degree = 0;
+};
+/// of_lane[i] is null for a lane that takes no part.
+BankCount count_banks(const std::uintptr_t* addresses, const bool* active, unsigned bytes);
+
+}  // namespace tessera::simt
