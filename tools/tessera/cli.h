@@ -29,6 +29,7 @@ Verb add_bench(CLI::App& root);
 Verb add_ladder(CLI::App& root);
 Verb add_tune(CLI::App& root);
 Verb add_report(CLI::App& root);
+Verb add_check(CLI::App& root);
 Verb add_completion(CLI::App& root);
 
 /// The whole command line: options of the root, then every verb.
