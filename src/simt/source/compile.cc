@@ -1,0 +1,263 @@
+#include "simt/source/compile.h"
+
+#include <unistd.h>
+#include <array>
+
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+
+#include "bench/run_program.h"
+#include "simt/source/columns.h"
+#include "simt/source/diagnostics.h"
+#include "simt/source/words.h"
+#include "tessera/error.h"
+
+namespace tessera::simt {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// The user's flags by the step that they are for.
+struct Flags {
+  Words preprocess, compile, link;
+};
+
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+/// A CUDA toolkit's own headers would hide those of the executor.
+bool holds_cuda(const std::string& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder + "/cuda_runtime.h", ignored);
+}
+
+bool is_library(const std::string& flag) {
+  return flag.ends_with(".a") || flag.ends_with(".o") || flag.ends_with(".so") ||
+         flag.starts_with("-l") || flag.starts_with("-L") || flag.starts_with("-Wl,");
+}
+
+/// Generic lambdas and `if constexpr` of the headers need C++17.
+std::string standard_of(const std::string& flag) {
+  for (std::string_view old : {"98", "03", "0x", "11", "1y", "14", "1z"}) {
+    if (flag.ends_with(old)) return "-std=c++17";
+  }
+  return flag;
+}
+
+Flags sort_flags(const Words& given) {
+  Flags flags;
+  std::string standard = "-std=c++20";
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string& flag = given[i];
+    const bool is_split = flag == "-I" || flag == "-D" || flag == "-U" || flag == "-isystem" ||
+                          flag == "-include" || flag == "-L" || flag == "-l";
+    if (is_split && i + 1 == given.size()) {
+      throw Error(ErrorCode::kInvalidArgument, "check: " + flag + " lacks its value");
+    }
+    const std::string value = is_split ? given[++i] : flag.size() > 2 ? flag.substr(2) : "";
+    if (flag.starts_with("-std=")) {
+      standard = standard_of(flag);
+    } else if (flag == "-L" || flag == "-l") {
+      append(flags.link, {flag, value});
+    } else if (flag == "-isystem" || flag == "-include") {
+      if (flag == "-include" || !holds_cuda(value)) append(flags.preprocess, {flag, value});
+    } else if (flag.starts_with("-I")) {
+      if (!holds_cuda(value)) append(flags.preprocess, {"-I", value});
+    } else if (flag.starts_with("-D") || flag.starts_with("-U")) {
+      flags.preprocess.push_back(flag.substr(0, 2) + value);
+    } else if (flag == "-pthread" || flag == "-fopenmp") {
+      append(flags.preprocess, {flag});
+      append(flags.compile, {flag});
+      append(flags.link, {flag});
+    } else if (is_library(flag)) {
+      flags.link.push_back(flag);
+    } else {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "check: the compiler flag " + flag +
+                      " is not taken; -I, -D, -U, -std=, -include, -isystem, -pthread, -fopenmp, "
+                      "-l and -L are");
+    }
+  }
+  flags.preprocess.push_back(standard);
+  flags.compile.push_back(standard);
+  return flags;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  if (!in) throw Error(ErrorCode::kBadFile, "check: cannot read " + path);
+  return text.str();
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path);
+  out << text;
+  if (!out.flush()) throw Error(ErrorCode::kOutputFailure, "check: cannot write " + path);
+}
+
+[[noreturn]] void fail(const std::string& step, const std::string& messages,
+                       const MessageContext& context) {
+  throw Error(ErrorCode::kBadFile,
+              context.path + ": " + step + "\n" + readable_errors(messages, context));
+}
+
+/// The headers, written once for each folder.
+std::string words_folder(const TemporaryFolder& folder) {
+  const std::string path = folder.path() + "/words";
+  if (std::filesystem::create_directory(path)) write_words(path);
+  return path;
+}
+
+// What nvcc defines: its device pass is the one that is run here.
+const Words& cuda_macros() {
+  static const Words kMacros = {"-D__CUDACC__",
+                                "-D__NVCC__",
+                                "-D__CUDA_ARCH__=800",
+                                "-D__CUDACC_VER_MAJOR__=12",
+                                "-D__CUDACC_VER_MINOR__=8",
+                                "-D__CUDACC_VER_BUILD__=0"};
+  return kMacros;
+}
+
+/// clang's thread sanitiser: no entry and exit of functions, no atomics, and the read of `x += 1`
+/// is kept.
+const Words& sanitiser_options() {
+  static const Words kOptions = {"-tsan-instrument-read-before-write=1",
+                                 "-tsan-instrument-func-entry-exit=0",
+                                 "-tsan-instrument-atomics=0"};
+  return kOptions;
+}
+
+Words compile_command(const std::string& clang, Build build, const Flags& flags) {
+  Words words = {clang,
+                 "-x",
+                 "c++",
+                 "-c",
+                 "-fdeclspec",
+                 "-fPIC",
+                 "-w",
+                 "-gline-tables-only",
+                 "-gcolumn-info",
+                 "-ffp-contract=off",
+                 "-fno-omit-frame-pointer",
+                 "-fno-caret-diagnostics",
+                 "-fno-color-diagnostics",
+                 "-ferror-limit=8"};
+  append(words, flags.compile);
+  if (build == Build::kCheck) {
+    append(words, {"-O0", "-fsanitize=thread,array-bounds", "-fsanitize-recover=array-bounds"});
+  } else {
+    append(words, {"-O2", "-fsanitize=thread", "-fno-vectorize", "-fno-slp-vectorize"});
+  }
+  return words;
+}
+
+/// Every name that the compiled program may call, and its name in the executor.
+std::string hook_names() {
+  std::string names;
+  const auto add = [&](const std::string& from, const std::string& to) {
+    names += from + " simt_hook_" + to + "\n";
+  };
+  for (const char* bytes : {"1", "2", "4", "8", "16"}) {
+    for (const std::string access :
+         {"read", "write", "unaligned_read", "unaligned_write", "volatile_read", "volatile_write",
+          "unaligned_volatile_read", "unaligned_volatile_write", "read_write",
+          "unaligned_read_write"}) {
+      add("__tsan_" + access + bytes, access + bytes);
+    }
+  }
+  for (const std::string name :
+       {"read_range", "write_range", "vptr_read", "vptr_update", "func_entry", "func_exit", "init",
+        "ignore_thread_begin", "ignore_thread_end"}) {
+    add("__tsan_" + name, name);
+  }
+  for (const std::string name : {"memcpy", "memmove", "memset"}) {
+    add(name, name);
+    add("__tsan_" + name, "tsan_" + name);  // the name of newer compilers; objcopy joins no names
+  }
+  add("__ubsan_handle_out_of_bounds", "index");
+  return names;
+}
+
+void redirect_hooks(const std::string& object, const std::string& names) {
+  write_file(names, hook_names());
+  const bench::Printed printed =
+      bench::run_program({"objcopy", "--redefine-syms=" + names, object});
+  if (printed.exit_code != 0) {
+    throw Error(ErrorCode::kUnsupported, "check: objcopy (the package binutils) failed: " +
+                                             printed.err.substr(0, printed.err.find('\n')));
+  }
+}
+
+void compile_object(const Words& base, const std::string& text, const std::string& object,
+                    const MessageContext& context) {
+  Words words = base;
+  for (const std::string& option : sanitiser_options()) append(words, {"-mllvm", option});
+  append(words, {text, "-o", object});
+  const bench::Printed printed = bench::run_program(words);
+  if (printed.exit_code != 0) fail("does not compile", printed.err, context);
+}
+
+}  // namespace
+
+Translation read_source(const Source& source, const TemporaryFolder& folder) {
+  if (access(source.path.c_str(), R_OK) != 0 || std::filesystem::is_directory(source.path)) {
+    throw Error(ErrorCode::kBadFile, "check: cannot read " + source.path);
+  }
+  const Flags flags = sort_flags(source.flags);
+  Words words = {find_clang(),
+                 "-E",
+                 "-dD",
+                 "-x",
+                 "c++",
+                 "-fdeclspec",
+                 "-fno-caret-diagnostics",
+                 "-fno-color-diagnostics",
+                 "-w"};
+  append(words, flags.preprocess);
+  append(words, cuda_macros());
+  append(words, {"-isystem", words_folder(folder), "-include", "simt_prelude.h"});
+  if (source.appended.empty()) {
+    words.push_back(source.path);
+  } else {
+    // Both as one file, so that what is appended sees the program's macros.
+    const std::string joined = folder.path() + "/joined.cu";
+    const std::string parent = std::filesystem::path(source.path).parent_path().string();
+    write_file(joined, "# 1 \"" + source.path + "\"\n" + read_file(source.path) +
+                           "\n# 1 \"<driver>\"\n" + source.appended);
+    append(words, {"-iquote", parent.empty() ? "." : parent, joined});
+  }
+  const bench::Printed printed = bench::run_program(words);
+  if (printed.exit_code != 0) {
+    const std::string library = missing_library(printed.err);
+    if (!library.empty()) throw Error(ErrorCode::kUnsupported, library);
+    fail("does not compile", printed.err, {folder.path(), "", source.path});
+  }
+  SourceLines lines;
+  return translate(restore_columns(printed.out, lines), source.path);
+}
+
+std::string compile(const Translation& translation, const Source& source, Build build,
+                    const TemporaryFolder& folder) {
+  const std::string stem = folder.path() + (build == Build::kCheck ? "/check" : "/count");
+  const std::string text = stem + ".cc", object = stem + ".o", library = stem + ".so";
+  const std::string clang = find_clang();
+  const Flags flags = sort_flags(source.flags);
+  const MessageContext context = {folder.path(), translation.text, source.path};
+  write_file(text, translation.text);
+  compile_object(compile_command(clang, build, flags), text, object, context);
+  redirect_hooks(object, stem + ".names");
+
+  Words words = {clang, "-shared", "-o", library, object};
+  append(words, flags.link);
+  const bench::Printed printed = bench::run_program(words);
+  if (printed.exit_code != 0) fail("does not link", printed.err, context);
+  return library;
+}
+
+}  // namespace tessera::simt

@@ -1,0 +1,176 @@
+// What the executor cannot run, told by its name before anything is compiled.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+#include "simt/source/rewrite.h"
+
+namespace tessera::simt {
+namespace {
+
+struct Library {
+  std::string_view prefix;  ///< of its identifiers, before a capital letter or an underscore
+  std::string_view name;
+};
+constexpr std::array<Library, 11> kLibraries = {{{"cublasLt", "cuBLASLt"},
+                                                 {"cublas", "cuBLAS"},
+                                                 {"cudnn", "cuDNN"},
+                                                 {"curand", "cuRAND"},
+                                                 {"cusolver", "cuSOLVER"},
+                                                 {"cusparse", "cuSPARSE"},
+                                                 {"cufft", "cuFFT"},
+                                                 {"nccl", "NCCL"},
+                                                 {"nvrtc", "NVRTC"},
+                                                 {"CUBLAS", "cuBLAS"},
+                                                 {"nvml", "NVML"}}};
+
+struct Feature {
+  std::string_view prefix;
+  std::string_view why;
+  bool is_whole_word;
+};
+constexpr std::string_view kNoGraphs =
+    "Graphs of launches are not run; launch the kernels directly.";
+constexpr std::string_view kNoTextures = "Textures and surfaces are not run.";
+constexpr std::string_view kNoDriver = "Programs of the driver interface are not run.";
+constexpr std::string_view kNoGridSync =
+    "Barriers over the whole grid are not run, since blocks run one after another.";
+constexpr std::array<Feature, 24> kFeatures = {{
+    {"cudaGraph", kNoGraphs, false},
+    {"cudaStreamBeginCapture", kNoGraphs, false},
+    {"cudaLaunchCooperativeKernel", kNoGridSync, false},
+    {"cudaTextureObject_t", kNoTextures, true},
+    {"cudaCreateTextureObject", kNoTextures, true},
+    {"cudaSurfaceObject_t", kNoTextures, true},
+    {"cudaCreateSurfaceObject", kNoTextures, true},
+    {"cudaBindTexture", kNoTextures, false},
+    {"tex1D", kNoTextures, false},
+    {"tex2D", kNoTextures, false},
+    {"tex3D", kNoTextures, false},
+    {"surf1D", kNoTextures, false},
+    {"surf2D", kNoTextures, false},
+    {"surf3D", kNoTextures, false},
+    {"cuModuleLoad", kNoDriver, false},
+    {"cuLaunchKernel", kNoDriver, false},
+    {"cuCtxCreate", kNoDriver, false},
+    {"CUtensorMap", "Tensor maps and their copies (TMA) are not run.", false},
+    {"cuTensorMapEncode", "Tensor maps and their copies (TMA) are not run.", false},
+    {"cudaGridDependencySynchronize", "Programmatic dependent launches are not run.", true},
+    {"cudaTriggerProgrammaticLaunchCompletion", "Programmatic dependent launches are not run.",
+     true},
+    {"cudaMallocArray", kNoTextures, true},
+    {"cudaIpc", "Memory of other processes is not reached.", false},
+    {"cluster_group", "Clusters of thread blocks are not run.", true},
+}};
+
+/// Namespaces of libraries that come as headers.
+constexpr std::array<Library, 4> kNamespaces = {
+    {{"cutlass", "CUTLASS"}, {"cute", "CuTe"}, {"cub", "CUB"}, {"thrust", "Thrust"}}};
+
+bool begins_with_prefix(std::string_view word, std::string_view prefix) {
+  if (!word.starts_with(prefix) || word.size() == prefix.size()) return false;
+  const char next = word[prefix.size()];
+  return std::isupper(static_cast<unsigned char>(next)) != 0 || next == '_';
+}
+
+class Refuser {
+ public:
+  explicit Refuser(const Program& program) : program_(program), tokens_(program.tokens) {}
+
+  void run() {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (!tokens_[i].is_word()) continue;
+      library(i);
+      feature(i);
+      device_namespace(i);
+      grid_barrier(i);
+    }
+  }
+
+ private:
+  /// One refusal for one name: the first place.
+  void refuse(std::size_t i, const std::string& what, std::string why) {
+    if (named_.insert(what).second) program_.refuse(i, what, std::move(why));
+  }
+
+  void library(std::size_t i) {
+    const std::string_view word = tokens_[i].text;
+    for (const Library& library : kLibraries) {
+      if (!begins_with_prefix(word, library.prefix)) continue;
+      refuse_library(i, std::string(word), library.name);
+      return;
+    }
+    if (!tokens_.is(i + 1, "::") || (i > 0 && tokens_.is(i - 1, "::"))) return;
+    for (const Library& library : kNamespaces) {
+      if (word == library.prefix) {
+        refuse_library(i, std::string(word) + "::" + std::string(tokens_[i + 2].text),
+                       library.name);
+      }
+    }
+  }
+
+  void refuse_library(std::size_t i, const std::string& what, std::string_view library) {
+    if (!libraries_.insert(std::string(library)).second) return;
+    refuse(i, what, "Code that needs " + std::string(library) + " is not run.");
+  }
+
+  void feature(std::size_t i) {
+    const Token& token = tokens_[i];
+    for (const Feature& feature : kFeatures) {
+      const bool matches =
+          feature.is_whole_word ? token.is(feature.prefix) : token.text.starts_with(feature.prefix);
+      // A program may have a function of such a name itself, as a member.
+      if (!matches || (i > 0 && (tokens_.is(i - 1, ".") || tokens_.is(i - 1, "->")))) continue;
+      if (feature.why == kNoTextures && feature.prefix.size() < 7 && !tokens_.is(i + 1, "(") &&
+          !tokens_.is(i + 1, "<")) {
+        continue;
+      }
+      refuse(i, std::string(token.text), std::string(feature.why));
+      return;
+    }
+  }
+
+  void device_namespace(std::size_t i) {
+    if (!tokens_.is(i + 1, "::")) return;
+    if (tokens_[i].is("wmma") || (tokens_[i].is("nvcuda") && tokens_.is(i + 2, "wmma"))) {
+      refuse(i, "wmma", "Tensor cores (WMMA) are not run.");
+    }
+    if (!tokens_[i].is("cuda") || (i > 0 && tokens_.is(i - 1, "::"))) return;
+    for (std::string_view word : {"barrier", "pipeline", "make_pipeline", "memcpy_async"}) {
+      if (tokens_.is(i + 2, word)) {
+        refuse(i, "cuda::" + std::string(word),
+               "Barriers and pipelines as objects are not run; __pipeline_memcpy_async and "
+               "__syncthreads are.");
+      }
+    }
+  }
+
+  /// this_grid().sync(), or sync of a variable that holds this_grid().
+  void grid_barrier(std::size_t i) {
+    if (tokens_[i].is("this_grid") && tokens_.is(i + 1, "(")) {
+      if (tokens_.is(i + 3, ".") && tokens_.is(i + 4, "sync")) {
+        refuse(i, "this_grid().sync", std::string(kNoGridSync));
+      }
+      std::size_t first = i;
+      while (first >= 2 && tokens_.is(first - 1, "::") && tokens_.is_word(first - 2)) first -= 2;
+      if (first >= 2 && tokens_.is(first - 1, "=")) {
+        grids_.insert(std::string(tokens_[first - 2].text));
+      }
+    }
+    if (grids_.count(std::string(tokens_[i].text)) == 0) return;
+    const bool member = tokens_.is(i + 1, ".") && tokens_.is(i + 2, "sync");
+    const bool argument = i >= 2 && tokens_.is(i - 1, "(") && tokens_.is(i - 2, "sync");
+    if (member || argument) refuse(i, "grid sync", std::string(kNoGridSync));
+  }
+
+  const Program& program_;
+  const Tokens& tokens_;
+  std::set<std::string> named_, libraries_, grids_;
+};
+
+}  // namespace
+
+void refuse_unsupported(const Program& program) { Refuser(program).run(); }
+
+}  // namespace tessera::simt

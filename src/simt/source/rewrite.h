@@ -1,0 +1,36 @@
+// The steps of a translation; each reads the tokens and adds its edits.
+#pragma once
+
+#include "simt/source/declarations.h"
+#include "simt/source/edits.h"
+#include "simt/source/signatures.h"
+#include "simt/source/translate.h"
+
+namespace tessera::simt {
+
+struct Program {
+  const Tokens& tokens;
+  const Declarations& declarations;
+  const Kernels& kernels;
+  Edits& edits;
+  std::vector<Refusal>& refusals;
+
+  void refuse(std::size_t token, std::string what, std::string why) const {
+    refusals.push_back({tokens.file(token), tokens[token].line, std::move(what), std::move(why)});
+  }
+};
+
+/// k<<<...>>>(...), cudaLaunchKernel(...) and its kin.
+void rewrite_launches(const Program& program);
+/// __global__, __device__, __launch_bounds__ and the like.
+void rewrite_qualifiers(const Program& program);
+/// __shared__ in all its forms. Returns false when there is none.
+void rewrite_shared(const Program& program);
+/// asm statements of device functions.
+void rewrite_assembly(const Program& program);
+/// Refuses the libraries and features that the executor lacks.
+void refuse_unsupported(const Program& program);
+
+std::vector<Constant> find_constants(const Tokens& tokens, const Declarations& declarations);
+
+}  // namespace tessera::simt
