@@ -6,13 +6,7 @@
 
 template <class T>
 SIMT_INLINE T simt_atomic_of(int op, int type, T* p, T operand, T compare = T()) {
-  uint64_t operand_bits = 0, compare_bits = 0;
-  __builtin_memcpy(&operand_bits, &operand, sizeof(T));
-  __builtin_memcpy(&compare_bits, &compare, sizeof(T));
-  const uint64_t old_bits = simt_atomic(op, type, p, operand_bits, compare_bits);
-  T old;
-  __builtin_memcpy(&old, &old_bits, sizeof(T));
-  return old;
+  return simt_from_word<T>(simt_atomic(op, type, p, simt_to_word(operand), simt_to_word(compare)));
 }
 
 #define SIMT_ATOMIC_SCOPES(name, op, T, type)                                         \

@@ -7,10 +7,34 @@
 
 template <class To, class From>
 SIMT_INLINE To simt_bits(From value) {
-  static_assert(sizeof(To) == sizeof(From), "");
-  To result;
-  __builtin_memcpy_inline(&result, &value, sizeof(To));
-  return result;
+  return __builtin_bit_cast(To, value);
+}
+
+// A value of up to 8 bytes in the low bits of a word, and back. Plain words are not moved by
+// memcpy, which would be hooked.
+template <class T>
+SIMT_INLINE uint64_t simt_to_word(const T& value) {
+  if constexpr (__is_trivially_copyable(T) && sizeof(T) == 8) {
+    return __builtin_bit_cast(uint64_t, value);
+  } else if constexpr (__is_trivially_copyable(T) && sizeof(T) == 4) {
+    return __builtin_bit_cast(uint32_t, value);
+  } else {
+    uint64_t word = 0;
+    __builtin_memcpy(&word, &value, sizeof(T));
+    return word;
+  }
+}
+template <class T>
+SIMT_INLINE T simt_from_word(uint64_t word) {
+  if constexpr (__is_trivially_copyable(T) && sizeof(T) == 8) {
+    return __builtin_bit_cast(T, word);
+  } else if constexpr (__is_trivially_copyable(T) && sizeof(T) == 4) {
+    return __builtin_bit_cast(T, uint32_t(word));
+  } else {
+    T value;
+    __builtin_memcpy(&value, &word, sizeof(T));
+    return value;
+  }
 }
 
 SIMT_INLINE int __float_as_int(float v) { return simt_bits<int>(v); }

@@ -24,19 +24,24 @@ SIMT_UNHOOKED T simt_fold(unsigned present, const uint64_t* all, Combine combine
 }
 
 // --- values of any size travel in words of 64 bits
+SIMT_INLINE uint64_t simt_take_word(unsigned mask, uint64_t word, int source) {
+  uint64_t all[32];
+  unsigned present;
+  SIMT_OWN_CALL present = simt_warp_gather(mask, word, all);
+  // What a lane that takes no part would give is undefined: the own value stays.
+  return present >> source & 1 ? all[source] : word;
+}
 template <class T>
 SIMT_INLINE T simt_take_lane(unsigned mask, T value, int source) {
-  constexpr int kWords = (sizeof(T) + 7) / 8;
-  uint64_t words[kWords] = {}, all[32];
-  __builtin_memcpy(words, &value, sizeof(T));
-  for (int i = 0; i < kWords; ++i) {
-    unsigned present;
-    SIMT_OWN_CALL present = simt_warp_gather(mask, words[i], all);
-    // What a lane that takes no part would give is undefined: the own value stays.
-    if (present >> source & 1) words[i] = all[source];
+  if constexpr (sizeof(T) <= 8) {
+    return simt_from_word<T>(simt_take_word(mask, simt_to_word(value), source));
+  } else {
+    uint64_t words[(sizeof(T) + 7) / 8] = {};
+    __builtin_memcpy(words, &value, sizeof(T));
+    for (uint64_t& word : words) word = simt_take_word(mask, word, source);
+    __builtin_memcpy(&value, words, sizeof(T));
+    return value;
   }
-  __builtin_memcpy(&value, words, sizeof(T));
-  return value;
 }
 
 template <class T>
@@ -78,8 +83,8 @@ SIMT_INLINE int __all_sync(unsigned mask, int predicate) {
 template <class T>
 SIMT_INLINE unsigned __match_any_sync(unsigned mask, T value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "__match_any_sync takes 4 or 8 bytes");
-  uint64_t word = 0, all[32];
-  __builtin_memcpy(&word, &value, sizeof(T));
+  const uint64_t word = simt_to_word(value);
+  uint64_t all[32];
   unsigned present;
   SIMT_OWN_CALL present = simt_warp_gather(mask, word, all);
   return present & ~simt_lanes_other_than(present, all, word);
