@@ -1,7 +1,7 @@
-# Writes the FILES into OUTPUT as a C++ table of names and texts.
+# Writes the FILES of FOLDER into OUTPUT as a C++ table of names and texts.
 set(table "")
 foreach(path IN LISTS FILES)
-  get_filename_component(name ${path} NAME)
+  file(RELATIVE_PATH name ${FOLDER} ${path})
   file(READ ${path} text)
   string(APPEND table "    {\"${name}\", R\"simt_word(${text})simt_word\"},\n")
 endforeach()

@@ -7,7 +7,7 @@
 namespace tessera::simt {
 
 struct Word {
-  std::string name;  ///< "cuda_runtime.h"
+  std::string name;  ///< "cuda_runtime.h", "cooperative_groups/reduce.h"
   std::string text;
 };
 const std::vector<Word>& words();

@@ -17,7 +17,7 @@ extern "C" {
 // --- who am I. Fixed for the life of a thread.
 // The executor is the program itself, so these lie in its static TLS block.
 #define SIMT_TLS __attribute__((tls_model("initial-exec")))
-#ifndef SIMT_EXECUTOR
+#if !defined(SIMT_EXECUTOR) && !defined(SIMT_WORDS)
 extern __thread const uint3 SIMT_TLS threadIdx;
 extern __thread const uint3 SIMT_TLS blockIdx;
 extern __thread const simt_dim3 SIMT_TLS simt_block_dim;

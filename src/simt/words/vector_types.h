@@ -1,0 +1,3 @@
+#pragma once
+#include "simt_index.h"
+#include "simt_vectors.h"
