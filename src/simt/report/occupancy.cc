@@ -26,6 +26,7 @@ constexpr int kPartitions = 4;         // each with a quarter of the registers
 constexpr int kRegisterGranule = 256;  // of a warp
 constexpr std::int64_t kSharedGranule = 128;
 constexpr std::int64_t kReservedShared = 1024;  // the driver's, in every block
+constexpr int kMaxRegistersPerThread = 255;
 constexpr int kMaxThreadsPerBlock = 1024;
 
 const Multiprocessor* find(std::string architecture) {
@@ -44,7 +45,10 @@ T round_up(T x, T granule) {
 
 int blocks_by_registers(int registers, int warps) {
   if (registers <= 0) return INT_MAX;
+  if (registers > kMaxRegistersPerThread) return 0;
   const int per_warp = round_up(registers * kWarp, kRegisterGranule);
+  // A launch is checked as if its warps came in fours, one for each partition.
+  if (per_warp * round_up(warps, kPartitions) > kRegisters) return 0;
   const int warps_held = kRegisters / kPartitions / per_warp * kPartitions;
   return warps_held / warps;
 }
