@@ -71,7 +71,8 @@ Json to_json(const Site& s) {
           {"ideal_sectors", s.ideal_sectors},
           {"useful_bytes", s.useful_bytes},
           {"lane_stride", s.lane_stride},
-          {"row_pitch", s.row_pitch}};
+          {"row_pitch", s.row_pitch},
+          {"lane_offsets", s.lane_offsets}};
 }
 
 Site site_from(const Json& j) {
@@ -93,6 +94,7 @@ Site site_from(const Json& j) {
   s.useful_bytes = j.at("useful_bytes");
   s.lane_stride = j.at("lane_stride");
   s.row_pitch = j.at("row_pitch");
+  s.lane_offsets = j.at("lane_offsets").get<std::vector<std::int64_t>>();
   return s;
 }
 

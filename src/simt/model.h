@@ -90,6 +90,9 @@ struct Site {
   std::int64_t lane_stride = 0;  ///< between lane i and lane i+1
   // Of shared memory that is an array of rows: its pitch in bytes; 0 when unknown.
   std::int64_t row_pitch = 0;
+  // Of one of the worst requests: each lane's offset in the array in bytes, -1 for a lane that took
+  // no part. May be empty.
+  std::vector<std::int64_t> lane_offsets;
 };
 
 /// One launch, or several identical ones.
