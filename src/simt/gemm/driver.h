@@ -16,7 +16,7 @@ struct DriverOptions {
   std::int64_t m = 0, n = 0, k = 0;
   std::string block;   ///< "16,16", or empty: derived
   std::string grid;    ///< "ceil(N/16),ceil(M/16)", or empty: derived
-  std::string shared;  ///< dynamic shared memory in bytes, or empty: 0
+  std::string shared;  ///< dynamic shared memory in bytes, or empty: none
   std::string roles;   ///< "A,B,C,M,N,K", or empty: recognised
 };
 
@@ -36,9 +36,10 @@ struct Driver {
 /// are not a product's.
 Driver make_driver(const Translation& translation, const DriverOptions& options);
 
-/// What simt_drive is given; the same declaration stands in words/simt_drive.h.
+/// What simt_drive is given; words/simt_drive.h lays it out likewise. With a parameter D the
+/// product goes to d and c is an input; without one, d is not read.
 struct DriveArguments {
-  void *a, *b, *c;
+  void *a, *b, *c, *d;
   std::int64_t m, n, k, lda, ldb, ldc;
   double alpha, beta;
 };

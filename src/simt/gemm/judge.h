@@ -21,7 +21,7 @@ struct Product {
   std::vector<double> c;         ///< what the kernel left
   std::vector<bool> written;     ///< m x n: elements of C that were stored to
   double alpha = 1, beta = 0;
-  std::string element = "float";
+  std::string element = "float";  ///< of C
   // What is known of the launch, for the words of a finding.
   std::string kernel;
   Place place;
@@ -32,7 +32,8 @@ struct Product {
 /// Findings never-written and wrong-result. A wrong result names the region (tail of M, N or K, a
 /// tile, everything) and, when one of the known faults reproduces it, that fault: C transposed, a
 /// K tail dropped, K rounded up into the next row, A or B read transposed, a tile skipped, the
-/// accumulator not cleared, alpha or beta left out.
+/// accumulator not cleared, alpha or beta left out. Finding::array is then the matrix whose index
+/// or guard is at fault, or C.
 std::vector<Finding> judge(const Product& product);
 
 }  // namespace tessera::simt

@@ -29,8 +29,9 @@ enum class Role {
 /// roles[i] is the role of parameter i.
 struct Roles {
   std::vector<Role> roles;
-  std::string element;     ///< "float", "double", "half", "bfloat16", "int"
-  bool c_is_read = false;  ///< a parameter beta, or C is both read and written
+  std::string element;     ///< of A and B: "float", "double", "half", "bfloat16", "int"
+  std::string element_c;   ///< of C and D
+  bool c_is_read = false;  ///< a parameter beta or D, or the kernel adds to C: then beta is 1
 };
 
 /// The roles by the usual names (A B C M N K lda; d_A; M N P Width; wA wB; numARows ...) and types,

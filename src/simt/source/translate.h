@@ -16,6 +16,7 @@ namespace tessera::simt {
 
 struct Parameter {
   std::string type, name;  ///< "const float*", "A"; qualifiers such as __restrict__ left out
+  std::string default_value = {};  ///< of a template parameter; empty: none
 };
 
 /// A __global__ function of the source.
@@ -24,16 +25,18 @@ struct Signature {
   std::string qualified_name;
   std::string file;
   int line = 0;
-  std::vector<Parameter> template_parameters;  ///< "int", "BM"; default arguments left out
+  std::vector<Parameter> template_parameters;  ///< "int", "BM", "128"
   std::vector<Parameter> parameters;
   std::string launch_bounds;   ///< the words between its parentheses, or empty
   bool uses_thread_y = false;  ///< its body names threadIdx.y
+  std::string body = {};       ///< its text between the braces, as preprocessed, not rewritten
 };
 
 /// A host function `solve(A, B, C, M, N, K)`, which launches by itself.
 struct SolveFunction {
   int line = 0;
   std::vector<Parameter> parameters;
+  std::string file = {};
 };
 
 /// Something that the executor cannot run.
@@ -54,6 +57,7 @@ struct Translation {
   std::vector<SolveFunction> solves;
   std::vector<Refusal> refusals;
   std::vector<Constant> constants;
+  std::vector<Constant> aliases;  ///< "real_t", "float": typedef and using of an arithmetic type
   bool has_main = false;
   bool talks_between_blocks = false;  ///< atomics, fences or volatile: blocks run one after another
 };

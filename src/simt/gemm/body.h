@@ -1,0 +1,34 @@
+// What the body of a kernel tells of its launch.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simt/source/translate.h"
+
+namespace tessera::simt {
+
+/// How the sizes and C are called in the body; empty where there is none.
+struct BodyNames {
+  std::string a, b, c, m, n, k, ldc;
+};
+
+struct BodyFacts {
+  bool known = false;  ///< there is a body
+  bool uses_block_x = false, uses_block_y = false;
+  bool uses_dynamic_shared = false;
+  /// blockIdx.x chooses rows of C. No value: the body does not say.
+  std::optional<bool> x_is_row;
+  /// With blockIdx.x alone: what its threads run over, "M", "N" or empty.
+  std::string linear_over;
+  /// The index of C multiplies by k and that of A by n: K and N have changed names.
+  bool inner_is_n = false;
+  bool adds_to_c = false;            ///< C is added to and never stored to
+  std::vector<Constant> constants;   ///< integer constants of its own
+  std::vector<std::string> extents;  ///< of its first __shared__ array with two dimensions
+};
+
+BodyFacts read_body(const std::string& body, const BodyNames& names);
+
+}  // namespace tessera::simt

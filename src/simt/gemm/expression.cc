@@ -1,0 +1,181 @@
+#include "simt/gemm/expression.h"
+
+#include <cctype>
+#include <charconv>
+
+#include "simt/gemm/tokens.h"
+
+namespace tessera::simt {
+
+struct Expression::Node {
+  enum class Kind { kNumber, kName, kAdd, kSubtract, kMultiply, kDivide, kCeil } kind;
+  std::int64_t value = 0;
+  std::string name = {};
+  std::shared_ptr<const Node> left = {}, right = {};
+};
+
+namespace {
+
+using Node = Expression::Node;
+using Pointer = std::shared_ptr<const Node>;
+using Kind = Node::Kind;
+
+// More than any launch rule has; they bound the recursion on hostile text.
+constexpr int kDeepest = 100;
+constexpr std::size_t kMostWords = 500;
+
+Pointer pair(Kind kind, Pointer left, Pointer right) {
+  return std::make_shared<Node>(Node{kind, 0, {}, std::move(left), std::move(right)});
+}
+
+/// Recursive descent; null is no expression.
+class Parser {
+ public:
+  explicit Parser(std::vector<std::string> words) : words_(std::move(words)) {}
+  Pointer whole() {
+    Pointer out = sum();
+    return at_ == words_.size() ? out : nullptr;
+  }
+
+ private:
+  bool take(const char* sign) {
+    if (at_ >= words_.size() || words_[at_] != sign) return false;
+    ++at_;
+    return true;
+  }
+  Pointer sum() {
+    if (++depth_ > kDeepest) return nullptr;
+    Pointer left = product();
+    while (left) {
+      const bool add = take("+");
+      if (!add && !take("-")) break;
+      Pointer right = product();
+      if (!right) return nullptr;
+      left = pair(add ? Kind::kAdd : Kind::kSubtract, left, right);
+    }
+    --depth_;
+    return left;
+  }
+  Pointer product() {
+    Pointer left = atom();
+    while (left) {
+      const bool multiply = take("*");
+      if (!multiply && !take("/")) break;
+      Pointer right = atom();
+      if (!right) return nullptr;
+      left = pair(multiply ? Kind::kMultiply : Kind::kDivide, left, right);
+    }
+    return left;
+  }
+  Pointer atom() {
+    if (take("(")) {
+      Pointer inside = sum();
+      return inside && take(")") ? inside : nullptr;
+    }
+    if (at_ >= words_.size()) return nullptr;
+    const std::string word = words_[at_++];
+    if (word == "ceil") return ceiling();
+    if (is_identifier(word)) return std::make_shared<Node>(Node{Kind::kName, 0, word});
+    std::int64_t value = 0;
+    const char* end = word.data() + word.size();
+    const auto read = std::from_chars(word.data(), end, value);
+    if (read.ec != std::errc()) return nullptr;
+    for (const char* c = read.ptr; c != end; ++c) {
+      const int letter = std::tolower(static_cast<unsigned char>(*c));
+      if (letter != 'u' && letter != 'l') return nullptr;
+    }
+    return std::make_shared<Node>(Node{Kind::kNumber, value});
+  }
+  Pointer ceiling() {
+    if (!take("(")) return nullptr;
+    Pointer inside = sum();
+    if (!inside || !take(")")) return nullptr;
+    if (inside->kind != Kind::kDivide) return inside;
+    return pair(Kind::kCeil, inside->left, inside->right);
+  }
+
+  std::vector<std::string> words_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+using Value = std::optional<std::int64_t>;
+
+Value divide(std::int64_t a, std::int64_t b, bool up) {
+  if (b <= 0) return {};
+  const std::int64_t q = a / b, r = a % b;
+  if (r == 0) return q;
+  if (up) return r > 0 ? q + 1 : q;
+  return r < 0 ? q - 1 : q;
+}
+
+Value evaluate(const Node& node, const Expression::Lookup& lookup) {
+  if (node.kind == Kind::kNumber) return node.value;
+  if (node.kind == Kind::kName) return lookup(node.name);
+  const Value a = evaluate(*node.left, lookup), b = evaluate(*node.right, lookup);
+  std::int64_t out = 0;
+  if (!a || !b) return {};
+  switch (node.kind) {
+    case Kind::kAdd:
+      return __builtin_add_overflow(*a, *b, &out) ? Value() : out;
+    case Kind::kSubtract:
+      return __builtin_sub_overflow(*a, *b, &out) ? Value() : out;
+    case Kind::kMultiply:
+      return __builtin_mul_overflow(*a, *b, &out) ? Value() : out;
+    default:
+      return divide(*a, *b, node.kind == Kind::kCeil);
+  }
+}
+
+std::string code(const Node& node, const std::function<std::string(const std::string&)>& name) {
+  if (node.kind == Kind::kNumber) return std::to_string(node.value) + "LL";
+  if (node.kind == Kind::kName) return name(node.name);
+  const std::string a = code(*node.left, name), b = code(*node.right, name);
+  if (node.kind == Kind::kCeil) return "simt_ceil_div(" + a + ", " + b + ")";
+  const char* sign = node.kind == Kind::kAdd        ? " + "
+                     : node.kind == Kind::kSubtract ? " - "
+                     : node.kind == Kind::kMultiply ? " * "
+                                                    : " / ";
+  return "(" + a + sign + b + ")";
+}
+
+void names(const Node& node, std::vector<std::string>& out) {
+  if (node.kind == Kind::kName) out.push_back(node.name);
+  if (node.left) names(*node.left, out);
+  if (node.right) names(*node.right, out);
+}
+
+}  // namespace
+
+std::optional<Expression> Expression::parse(const std::string& text) {
+  Expression out;
+  std::vector<std::string> words = tokens(text);
+  if (words.size() > kMostWords) return {};
+  out.root_ = Parser(std::move(words)).whole();
+  out.text_ = text;
+  if (!out.root_) return {};
+  return out;
+}
+
+Expression Expression::number(std::int64_t value) {
+  Expression out;
+  out.root_ = std::make_shared<Node>(Node{Kind::kNumber, value});
+  out.text_ = std::to_string(value);
+  return out;
+}
+
+std::optional<std::int64_t> Expression::evaluate(const Lookup& lookup) const {
+  return simt::evaluate(*root_, lookup);
+}
+
+std::string Expression::code(const std::function<std::string(const std::string&)>& name) const {
+  return simt::code(*root_, name);
+}
+
+std::vector<std::string> Expression::names() const {
+  std::vector<std::string> out;
+  simt::names(*root_, out);
+  return out;
+}
+
+}  // namespace tessera::simt
