@@ -33,17 +33,6 @@ std::vector<Piece> pieces_of(std::string_view line) {
   return pieces;
 }
 
-/// A line marker's line and file; false when the line is none.
-bool read_marker(std::string_view line, int* number, std::string* file, bool* is_system) {
-  if (line.size() < 3 || line[0] != '#' || line[2] < '0' || line[2] > '9') return false;
-  const std::size_t open = line.find('"'), close = line.rfind('"');
-  if (open == std::string_view::npos || close == open) return false;
-  *number = std::stoi(std::string(line.substr(2, open - 3)));
-  *file = line.substr(open + 1, close - open - 1);
-  *is_system = line.find(" 3", close) != std::string_view::npos || file->starts_with("<");
-  return true;
-}
-
 }  // namespace
 
 std::string_view SourceLines::line(const std::string& file, int line) {
@@ -57,7 +46,9 @@ std::string_view SourceLines::line(const std::string& file, int line) {
     for (std::size_t at = 0; at < entry.text.size();) {
       std::size_t end = entry.text.find('\n', at);
       if (end == std::string::npos) end = entry.text.size();
-      entry.lines.push_back(std::string_view(entry.text).substr(at, end - at));
+      std::string_view line_text = std::string_view(entry.text).substr(at, end - at);
+      if (line_text.ends_with('\r')) line_text.remove_suffix(1);
+      entry.lines.push_back(line_text);
       at = end + 1;
     }
   }
@@ -89,27 +80,29 @@ std::string align_line(std::string_view preprocessed, std::string_view original)
 }
 
 std::string restore_columns(const std::string& preprocessed, SourceLines& lines) {
-  std::string result, file;
+  std::string result;
   result.reserve(preprocessed.size() + 4096);
-  int number = 1;
-  bool is_system = true;
+  LineMarker place;
+  place.is_system = true;
   for (std::size_t at = 0; at < preprocessed.size();) {
     std::size_t end = preprocessed.find('\n', at);
     if (end == std::string::npos) end = preprocessed.size();
     const std::string_view line = std::string_view(preprocessed).substr(at, end - at);
-    if (!line.empty() && line[0] == '#') {
-      if (!read_marker(line, &number, &file, &is_system)) ++number;
-      result += line;
-    } else {
-      const std::string_view original =
-          is_system || line.empty() ? std::string_view() : lines.line(file, number);
-      // A raw string's inside is no C++.
-      const bool is_plain = original.find("R\"") == std::string_view::npos && !original.empty();
-      result += is_plain && line != original ? align_line(line, original) : std::string(line);
-      ++number;
-    }
-    result += '\n';
     at = end + 1;
+    LineMarker marker;
+    if (read_marker(line, &marker)) {
+      place = marker;
+      result.append(line) += '\n';
+      continue;
+    }
+    const std::string_view original = place.is_system || line.empty() || line[0] == '#'
+                                          ? std::string_view()
+                                          : lines.line(place.file, place.line);
+    // A raw string's inside is no C++.
+    const bool is_plain = !original.empty() && original.find("R\"") == std::string_view::npos;
+    result += is_plain && line != original ? align_line(line, original) : std::string(line);
+    result += '\n';
+    ++place.line;
   }
   return result;
 }

@@ -253,7 +253,8 @@ std::string compile(const Translation& translation, const Source& source, Build 
   compile_object(compile_command(clang, build, flags), text, object, context);
   redirect_hooks(object, stem + ".names");
 
-  Words words = {clang, "-shared", "-o", library, object};
+  // The program's functions are its own, whatever the executor's are called.
+  Words words = {clang, "-shared", "-Wl,-Bsymbolic", "-o", library, object};
   append(words, flags.link);
   const bench::Printed printed = bench::run_program(words);
   if (printed.exit_code != 0) fail("does not link", printed.err, context);

@@ -134,7 +134,21 @@ bool is_integer_type(const Token& token) {
   return false;
 }
 
+/// enum { BM = 64, BN = 64 };
+std::vector<Definition> enumerators_in(const Tokens& tokens, Range range) {
+  std::vector<Definition> found;
+  std::size_t open = range.first;
+  while (open < range.last && !tokens.is(open, "{")) ++open;
+  if (open == range.last || tokens.partner[open] == Tokens::npos) return found;
+  for (Range part : split_at_commas(tokens, {open + 1, tokens.partner[open]})) {
+    if (!tokens.is(part.first + 1, "=")) continue;
+    found.push_back({tokens[part.first].text, tokens.join(part.first + 2, part.last)});
+  }
+  return found;
+}
+
 std::vector<Definition> definitions_in(const Tokens& tokens, Range range) {
+  if (tokens.is(range.first, "enum")) return enumerators_in(tokens, range);
   bool is_constant = false, is_integer = false;
   std::size_t i = range.first;
   for (; i < range.last && !tokens.is(i + 1, "=") && !tokens.is(i + 1, "{"); ++i) {

@@ -32,6 +32,7 @@ class Reader {
     bool has_parameters = false, has_initialiser = false, has_colon = false;
     bool is_type = false, is_enum = false, is_namespace = false, is_operator = false;
     std::string type_name;
+    std::string qualifiers;  ///< "ns::" of `void ns::k()`
   };
 
   void block(Range range, const std::string& scope, bool in_class) {
@@ -136,9 +137,27 @@ class Reader {
       return;
     }
     if (tokens_.is(name, "operator")) return;
+    state.qualifiers = qualifiers_before(name);
     state.has_parameters = true;
     state.function.name = {name, open};
     state.function.parameters = {open + 1, close};
+  }
+
+  /// "a::B::" of `a::B<T>::name`, the name at `name`.
+  std::string qualifiers_before(std::size_t name) const {
+    std::string text;
+    while (name >= 2 && tokens_.is(name - 1, "::")) {
+      std::size_t word = name - 2;
+      if (tokens_.is(word, ">")) {
+        word = angle_before(tokens_, word);
+        if (word == Tokens::npos || word == 0) break;
+        --word;
+      }
+      if (!tokens_.is_word(word)) break;
+      text = std::string(tokens_[word].text) + "::" + text;
+      name = word;
+    }
+    return text;
   }
 
   /// Returns true when the declaration ends with this pair of braces.
@@ -170,14 +189,16 @@ class Reader {
   }
 
   void finish(State& state, std::size_t end, bool in_class) {
+    const std::string scope = state.function.scope;
     state.function.declaration = {state.first, end};
+    state.function.scope += state.qualifiers;
     if (state.has_parameters && !tokens_.is(state.first, "using") &&
         !tokens_.is(state.first, "typedef")) {
       // `dim3 grid(1, 2);` reads like a function too; harmless, since it has no body.
       found_.functions.push_back(std::move(state.function));
     }
     if (!in_class && !state.function.has_body) {
-      found_.variables.push_back({{state.first, end}, state.function.scope});
+      found_.variables.push_back({{state.first, end}, scope});
     }
   }
 

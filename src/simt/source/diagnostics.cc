@@ -1,12 +1,12 @@
 #include "simt/source/diagnostics.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <sstream>
 #include <vector>
 
 #include "simt/source/columns.h"
+#include "simt/source/libraries.h"
 
 namespace tessera::simt {
 namespace {
@@ -127,27 +127,6 @@ std::string describe(const Message& message, const MessageContext& context, Sour
   return text;
 }
 
-struct Header {
-  std::string_view prefix, library;
-};
-constexpr std::array<Header, 17> kHeaders = {{{"cublasLt", "cuBLASLt"},
-                                              {"cublas", "cuBLAS"},
-                                              {"cudnn", "cuDNN"},
-                                              {"curand", "cuRAND"},
-                                              {"cusolver", "cuSOLVER"},
-                                              {"cusparse", "cuSPARSE"},
-                                              {"cufft", "cuFFT"},
-                                              {"cutlass/", "CUTLASS"},
-                                              {"cute/", "CuTe"},
-                                              {"cub/", "CUB"},
-                                              {"thrust/", "Thrust"},
-                                              {"nccl", "NCCL"},
-                                              {"nvrtc", "NVRTC"},
-                                              {"mma.h", "tensor cores (WMMA)"},
-                                              {"cuda/", "libcu++"},
-                                              {"torch/", "PyTorch"},
-                                              {"helper_", "the helpers of the CUDA samples"}}};
-
 }  // namespace
 
 std::string readable_errors(const std::string& messages, const MessageContext& context) {
@@ -177,11 +156,10 @@ std::string missing_library(const std::string& messages) {
     }
     const std::string header =
         message.text.substr(quote + 1, message.text.find('\'', quote + 1) - quote - 1);
-    for (const Header& known : kHeaders) {
-      if (!header.starts_with(known.prefix)) continue;
-      return message.file + ":" + std::to_string(message.line) + ": code that needs " +
-             std::string(known.library) + " (#include <" + header + ">) is not run";
-    }
+    const std::string_view library = library_of_header(header);
+    if (library.empty()) continue;
+    return message.file + ":" + std::to_string(message.line) + ": #include <" + header +
+           ">: " + why_not(library);
   }
   return "";
 }

@@ -83,8 +83,8 @@ void rewrite_qualifiers(const Program& program) {
                                                tokens.join(bounds[0].first, bounds[0].last) + ", " +
                                                least + ");");
       }
-    } else if (!function.is_device && !function.is_constexpr && function.templates.empty() &&
-               !function.in_class) {
+    } else if (function.parameters.last + 1 == brace && !function.is_device &&
+               !function.is_constexpr && function.templates.empty() && !function.in_class) {
       // Only the device's accesses are of interest; the host's reference product should be fast.
       program.edits.insert_before(brace, "simt_quiet ");
     }

@@ -1,29 +1,13 @@
 // What the executor cannot run, told by its name before anything is compiled.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 
+#include "simt/source/libraries.h"
 #include "simt/source/rewrite.h"
 
 namespace tessera::simt {
 namespace {
-
-struct Library {
-  std::string_view prefix;  ///< of its identifiers, before a capital letter or an underscore
-  std::string_view name;
-};
-constexpr std::array<Library, 11> kLibraries = {{{"cublasLt", "cuBLASLt"},
-                                                 {"cublas", "cuBLAS"},
-                                                 {"cudnn", "cuDNN"},
-                                                 {"curand", "cuRAND"},
-                                                 {"cusolver", "cuSOLVER"},
-                                                 {"cusparse", "cuSPARSE"},
-                                                 {"cufft", "cuFFT"},
-                                                 {"nccl", "NCCL"},
-                                                 {"nvrtc", "NVRTC"},
-                                                 {"CUBLAS", "cuBLAS"},
-                                                 {"nvml", "NVML"}}};
 
 struct Feature {
   std::string_view prefix;
@@ -64,21 +48,12 @@ constexpr std::array<Feature, 24> kFeatures = {{
     {"cluster_group", "Clusters of thread blocks are not run.", true},
 }};
 
-/// Namespaces of libraries that come as headers.
-constexpr std::array<Library, 4> kNamespaces = {
-    {{"cutlass", "CUTLASS"}, {"cute", "CuTe"}, {"cub", "CUB"}, {"thrust", "Thrust"}}};
-
-bool begins_with_prefix(std::string_view word, std::string_view prefix) {
-  if (!word.starts_with(prefix) || word.size() == prefix.size()) return false;
-  const char next = word[prefix.size()];
-  return std::isupper(static_cast<unsigned char>(next)) != 0 || next == '_';
-}
-
 class Refuser {
  public:
   explicit Refuser(const Program& program) : program_(program), tokens_(program.tokens) {}
 
   void run() {
+    includes();
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (!tokens_[i].is_word()) continue;
       library(i);
@@ -94,25 +69,43 @@ class Refuser {
     if (named_.insert(what).second) program_.refuse(i, what, std::move(why));
   }
 
+  void includes() {
+    for (const Include& include : tokens_.includes) {
+      const std::string name = include.header.substr(include.header.rfind('/') + 1);
+      std::string why;
+      if (const auto library = library_of_header(include.header); !library.empty()) {
+        libraries_.insert(std::string(library));
+        why = why_not(library);
+      } else if (name.starts_with("cuda") && !is_word_header(include.header)) {
+        why = "This header of CUDA has no counterpart in the executor.";
+      }
+      if (why.empty()) continue;
+      program_.refusals.push_back(
+          {include.file, include.line, "#include <" + name + ">", std::move(why)});
+    }
+  }
+
+  /// The executor's headers lie together.
+  bool is_word_header(const std::string& header) const {
+    return tokens_.words_folder.empty() || header.starts_with(tokens_.words_folder);
+  }
+
   void library(std::size_t i) {
     const std::string_view word = tokens_[i].text;
-    for (const Library& library : kLibraries) {
-      if (!begins_with_prefix(word, library.prefix)) continue;
-      refuse_library(i, std::string(word), library.name);
+    if (const auto library = library_of_word(word); !library.empty()) {
+      refuse_library(i, std::string(word), library);
       return;
     }
-    if (!tokens_.is(i + 1, "::") || (i > 0 && tokens_.is(i - 1, "::"))) return;
-    for (const Library& library : kNamespaces) {
-      if (word == library.prefix) {
-        refuse_library(i, std::string(word) + "::" + std::string(tokens_[i + 2].text),
-                       library.name);
-      }
+    if (!tokens_.is(i + 1, "::") || (i > 0 && tokens_.is(i - 1, "::")) || i + 2 >= tokens_.size()) {
+      return;
+    }
+    if (const auto library = library_of_namespace(word); !library.empty()) {
+      refuse_library(i, std::string(word) + "::" + std::string(tokens_[i + 2].text), library);
     }
   }
 
   void refuse_library(std::size_t i, const std::string& what, std::string_view library) {
-    if (!libraries_.insert(std::string(library)).second) return;
-    refuse(i, what, "Code that needs " + std::string(library) + " is not run.");
+    if (libraries_.insert(std::string(library)).second) refuse(i, what, why_not(library));
   }
 
   void feature(std::size_t i) {

@@ -183,7 +183,7 @@ void rewrite_global(const Program& program, const SharedDeclaration& declaration
     const std::string name(tokens[declarator.name].text);
     const std::string type = "simt_type_" + name, array = "simt_array_" + name;
     program.edits.replace(declarator.name, type);
-    std::string value = "simt_dynamic_of(" + type + ", " + quoted(name) + ", " +
+    std::string value = "simt_dynamic(" + type + ", " + quoted(name) + ", " +
                         std::to_string(tokens[declarator.name].line) + ")";
     if (!declaration.is_dynamic) {
       arrays += " static simt_shared_array " + array + " = ::simt::shared_array<decltype(" + type +

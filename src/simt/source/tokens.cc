@@ -63,32 +63,6 @@ std::size_t behind_punctuation(std::string_view text, std::size_t at) {
   return at + 1;
 }
 
-/// A line marker: # 12 "file" 1 3
-struct Marker {
-  int line = 0;
-  std::string file;
-  bool is_system = false;
-};
-
-bool read_marker(std::string_view line, Marker* marker) {
-  std::size_t at = 1;
-  while (at < line.size() && line[at] == ' ') ++at;
-  if (at == line.size() || !is_digit(line[at])) return false;
-  marker->line = 0;
-  for (; at < line.size() && is_digit(line[at]); ++at) {
-    marker->line = marker->line * 10 + (line[at] - '0');
-  }
-  marker->file.clear();
-  at = line.find('"', at);
-  if (at == std::string_view::npos) return false;
-  for (++at; at < line.size() && line[at] != '"'; ++at) {
-    if (line[at] == '\\' && at + 1 < line.size()) ++at;
-    marker->file += line[at];
-  }
-  marker->is_system = line.find(" 3", at) != std::string_view::npos || marker->file == "<built-in>";
-  return true;
-}
-
 /// #define NAME value
 void read_definition(std::string_view line, Tokens* tokens) {
   if (!line.starts_with("#define ")) return;
@@ -135,8 +109,18 @@ class Splitter {
   }
 
   void directive(std::string_view line) {
-    Marker marker;
+    LineMarker marker;
     if (read_marker(line, &marker)) {
+      if (marker.enters && marker.is_system && !is_system_) {
+        entered_ = marker.file;
+      } else if (!marker.is_system && is_system_ && !entered_.empty()) {
+        // The marker that leads back stands for the line behind the #include.
+        tokens_.includes.push_back({entered_, marker.file, marker.line - 1});
+        entered_.clear();
+      }
+      if (marker.file.ends_with("/simt_abi.h")) {
+        tokens_.words_folder = marker.file.substr(0, marker.file.rfind('/') + 1);
+      }
       line_ = marker.line;
       is_system_ = marker.is_system;
       enter(marker.file);
@@ -187,9 +171,29 @@ class Splitter {
   std::size_t at_ = 0;
   int file_ = 0, line_ = 1;
   bool is_system_ = false;
+  std::string entered_;  ///< the header outside the program's own files that is being read
 };
 
 }  // namespace
+
+bool read_marker(std::string_view line, LineMarker* marker) {
+  if (line.size() < 3 || line[0] != '#' || line[1] != ' ' || !is_digit(line[2])) return false;
+  std::size_t at = 2;
+  marker->line = 0;
+  for (; at < line.size() && is_digit(line[at]); ++at) {
+    marker->line = marker->line * 10 + (line[at] - '0');
+  }
+  marker->file.clear();
+  at = line.find('"', at);
+  if (at == std::string_view::npos) return false;
+  for (++at; at < line.size() && line[at] != '"'; ++at) {
+    if (line[at] == '\\' && at + 1 < line.size()) ++at;
+    marker->file += line[at];
+  }
+  marker->enters = line.find(" 1", at) != std::string_view::npos;
+  marker->is_system = line.find(" 3", at) != std::string_view::npos || marker->file == "<built-in>";
+  return true;
+}
 
 Tokens tokenise(std::string_view text, const std::string& path) {
   return Splitter(text, path).split();

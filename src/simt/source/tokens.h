@@ -27,12 +27,21 @@ struct Macro {
   std::string_view name, value;
 };
 
+/// A header that the program's own files include, and that is none of them.
+struct Include {
+  std::string header;  ///< as found: /usr/include/c++/12/vector
+  std::string file;    ///< that includes it
+  int line = 0;
+};
+
 struct Tokens {
   std::string_view text;
   std::vector<Token> all;
   std::vector<std::string> files;
   std::vector<std::size_t> partner;  ///< of each bracket the index of its other half; else npos
   std::vector<Macro> macros;         ///< of the program's files and of the command line
+  std::vector<Include> includes;
+  std::string words_folder;  ///< of the executor's headers, with a slash; empty: none was read
   /// Lines that define macros: they have been applied and must not be applied again.
   std::vector<std::pair<std::size_t, std::size_t>> definitions;
 
@@ -48,6 +57,16 @@ struct Tokens {
   /// Tokens [first, last) as one line, a space only where one is needed.
   std::string join(std::size_t first, std::size_t last) const;
 };
+
+/// A line marker: # 12 "file" 1 3
+struct LineMarker {
+  int line = 0;
+  std::string file;
+  bool enters = false;     ///< an #include begins here
+  bool is_system = false;  ///< the file is none of the program's own
+};
+/// False when the line is no marker.
+bool read_marker(std::string_view line, LineMarker* marker);
 
 /// Splits text with line markers. Closing angle brackets are always single tokens, since only
 /// their surroundings tell `>>` of two templates from a shift.

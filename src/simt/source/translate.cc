@@ -1,5 +1,8 @@
 #include "simt/source/translate.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "simt/source/rewrite.h"
 
 namespace tessera::simt {
@@ -85,6 +88,10 @@ Translation translate(const std::string& preprocessed, const std::string& path) 
   rewrite_launches(program);
   rewrite_assembly(program);
   refuse_unsupported(program);
+  std::stable_sort(translation.refusals.begin(), translation.refusals.end(),
+                   [](const Refusal& a, const Refusal& b) {
+                     return std::tie(a.file, a.line) < std::tie(b.file, b.line);
+                   });
 
   for (const Kernel& kernel : kernels.all) translation.kernels.push_back(kernel.signature);
   for (const Function& function : declarations.functions) {

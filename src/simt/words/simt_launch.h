@@ -1,7 +1,6 @@
 // Launches and shared arrays, as the rewritten program spells them.
 #pragma once
 
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -254,6 +253,7 @@ struct launch_place {
   }
   template <class C, class... P>
   int pointers_ex(const C* config, void (*f)(P...), void** arguments) const {
+    simt_refuse_clusters(*config);
     return launch_pointers(f, config->gridDim, config->blockDim, arguments,
                            config->dynamicSmemBytes, config->stream, site);
   }
@@ -263,6 +263,7 @@ struct launch_place {
   }
   template <class C, class... P, class... A>
   int values(const C* config, void (*f)(P...), A&&... arguments) const {
+    simt_refuse_clusters(*config);  // of the header that declares the configuration
     return launch_values(f, config->gridDim, config->blockDim, config->dynamicSmemBytes,
                          config->stream, site, static_cast<A&&>(arguments)...);
   }
