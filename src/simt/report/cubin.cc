@@ -181,8 +181,10 @@ std::vector<CompiledWidths> widths_of(ElfImage& image) {
 
 }  // namespace
 
-Cubin read_cubin(const std::string& path) {
-  ElfImage image(read_bytes(path), path);
+Cubin read_cubin(const std::string& path) { return read_cubin(read_bytes(path), path); }
+
+Cubin read_cubin(std::vector<char> bytes, const std::string& name) {
+  ElfImage image(std::move(bytes), name);
   Cubin cubin;
   cubin.kernels = kernels_of(image);
   cubin.widths = widths_of(image);

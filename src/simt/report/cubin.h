@@ -29,7 +29,10 @@ std::string find_nvcc();
 Cubin compile_cubin(const std::string& nvcc, const std::string& path,
                     const std::vector<std::string>& flags, const std::string& architecture,
                     const std::string& folder);
+/// Throws Error(kBadFile) for a file that is no cubin or is damaged.
 Cubin read_cubin(const std::string& path);
+/// The same of a file's bytes; `name` is for messages.
+Cubin read_cubin(std::vector<char> bytes, const std::string& name);
 
 /// Fills in blocks_per_sm, occupancy and limited_by.
 void add_occupancy(Compiled& kernel, int threads, std::int64_t dynamic_shared_bytes);

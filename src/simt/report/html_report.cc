@@ -192,10 +192,9 @@ class HtmlReport {
     for (const Finding* f : on.findings) write_finding(*f);
     for (const Warning* w : on.warnings) write_warning(*w);
     if (on.sites.empty()) return;
-    // Next to a finding or a warning the counts are wanted at once; else they would hide the
-    // source.
-    out_ +=
-        "<details class=\"under\"><summary>" + plural(on.sites.size(), "access") + "</summary>\n";
+    // Beside a warning the counts are wanted at once; elsewhere they would hide the source.
+    out_ += std::string("<details class=\"under\"") + (on.warnings.empty() ? "" : " open") +
+            "><summary>" + plural(on.sites.size(), "access") + "</summary>\n";
     write_sites(on.sites);
     out_ += "</details>\n";
   }
@@ -245,7 +244,8 @@ class HtmlReport {
               number_cell(s->place.column > 0 ? std::to_string(s->place.column) : "") +
               cell(escaped(s->array)) +
               cell(std::string(shared ? "shared " : "global ") + (s->is_write ? "store" : "load")) +
-              number_cell(std::to_string(s->bytes)) + number_cell(std::to_string(s->requests)) +
+              number_cell(std::to_string(s->bytes) + (s->width_is_compiled ? "*" : "")) +
+              number_cell(std::to_string(s->requests)) +
               number_cell(fmt::format("{} {}", moved(*s), shared ? "wavefronts" : "sectors")) +
               number_cell(number(ratio(static_cast<double>(moved(*s)), requests))) +
               number_cell(number(ratio(static_cast<double>(ideal(*s)), requests))) +
@@ -253,6 +253,8 @@ class HtmlReport {
               "</tr>\n";
     }
     out_ += "</table></div>\n";
+    if (std::any_of(sites.begin(), sites.end(), [](auto* s) { return s->width_is_compiled; }))
+      out_ += "<p class=\"dim\">* width as compiled by nvcc</p>\n";
   }
 
   void write_elsewhere() {

@@ -35,7 +35,7 @@ th { color: var(--dim); font-weight: 600; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .scroll { overflow-x: auto; }
 .source { border: 1px solid var(--edge); background: var(--code); overflow-x: auto; padding: .4rem 0; }
-.row { display: flex; min-width: max-content; white-space: pre; border-left: 4px solid transparent; }
+.row { display: flex; min-width: max-content; white-space: pre; tab-size: 4; border-left: 4px solid transparent; }
 .row .line { flex: 0 0 4.5em; text-align: right; padding-right: 1em; color: var(--dim);
   user-select: none; }
 .row .mark { flex: 0 0 1.2em; user-select: none; }

@@ -35,6 +35,7 @@ double without_edges(const Site& site, double per_request, double ideal_per_requ
 }
 
 Verdict global_verdict(const Site& site) {
+  if (site.requests == 0) return Verdict::kGood;
   const double requests = static_cast<double>(site.requests);
   const double per_request = ratio(static_cast<double>(site.sectors), requests);
   const double best = ratio(static_cast<double>(site.ideal_sectors), requests);

@@ -174,7 +174,6 @@ std::string site_note(const Site& site) {
       note = "few useful bytes";
       break;
   }
-  if (site.width_is_compiled) note += note.empty() ? "as compiled" : ", as compiled";
   return note;
 }
 

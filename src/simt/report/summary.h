@@ -48,7 +48,7 @@ std::vector<Site> sorted_sites(const Report& report);
 const std::vector<Launch>& launches_of(const Report& report);
 /// Notes of the report and of its runs, each once.
 std::vector<std::string> notes_of(const Report& report);
-/// A few words on a site: "2-way conflict", "broadcast", "as compiled".
+/// A few words on a site: "2-way conflict", "broadcast"; empty when there is nothing to say.
 std::string site_note(const Site& site);
 /// "2 findings, 1 warning" or "no finding".
 std::string verdict_text(const Report& report, std::size_t warning_count);

@@ -131,17 +131,8 @@ std::string pad(const std::string& text, int width, bool right_aligned) {
 }
 
 std::string plural(std::uint64_t count, const std::string& noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-std::string bytes_text(double bytes) {
-  constexpr const char* kUnits[] = {"B", "KB", "MB", "GB", "TB"};
-  int unit = 0;
-  while (bytes >= 1000 && unit < 4) {
-    bytes /= 1000;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.3g} {}", bytes, kUnits[unit]);
+  const char* ending = count == 1 ? "" : !noun.empty() && noun.back() == 's' ? "es" : "s";
+  return fmt::format("{} {}{}", count, noun, ending);
 }
 
 }  // namespace tessera::simt

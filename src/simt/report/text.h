@@ -1,6 +1,7 @@
 // Text for terminals and files: safe bytes, width, wrapping.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,7 @@ std::string pad(const std::string& text, int width, bool right_aligned = false);
 /// Characters of `utf8` before byte `byte`.
 int characters_before(const std::string& utf8, int byte);
 
-/// "1 finding", "2 findings".
+/// "1 finding", "2 findings", "3 accesses".
 std::string plural(std::uint64_t count, const std::string& noun);
-
-/// 16.2 KB, 1.05 GB: powers of ten.
-std::string bytes_text(double bytes);
 
 }  // namespace tessera::simt

@@ -14,6 +14,7 @@ namespace tessera::simt {
 namespace {
 
 constexpr int kWidth = 100;
+constexpr int kPlaceWidth = 11, kArrayWidth = 10;
 
 class TextReport {
  public:
@@ -126,37 +127,48 @@ class TextReport {
 
   void write_sites() {
     std::string kernel;
-    bool first = true;
+    bool first = true, is_compiled = false;
     for (const Site& s : sorted_sites(report_)) {
       if (first || s.kernel != kernel) {
         heading("Accesses of warps" + (s.kernel.empty() ? "" : " in " + s.kernel) +
                 ": sectors of global and wavefronts of shared memory, for each request");
-        line("  " + pad("line", 16) + " " + pad("array", 12) + " " + pad("access", 12) +
-             " bytes     requests     each   ideal  excess  note");
+        line(fmt::format("  {:<{}} {:<{}} {:<12} {:>5} {:>11} {:>7} {:>7} {:>7}  note", "line",
+                         kPlaceWidth, "array", kArrayWidth, "access", "bytes", "requests", "each",
+                         "ideal", "excess"));
         kernel = s.kernel;
         first = false;
       }
       write_site(s);
+      is_compiled = is_compiled || s.width_is_compiled;
     }
+    if (is_compiled) line("  * width as compiled by nvcc");
   }
 
-  void write_site(const Site& s) {
+  std::string site_place(const Site& s) {
     std::string where = std::to_string(s.place.line);
     if (s.place.column > 0) where += fmt::format(":{}", s.place.column);
     if (!source_.is_main(s.place))
-      where = s.place.file.substr(s.place.file.rfind('/') + 1) + ":" + where;
-    // A long place keeps its end, where the line is.
-    if (display_width(where) > 16) where = ".." + where.substr(where.size() - 14);
+      where = printable(s.place.file.substr(s.place.file.rfind('/') + 1)) + ":" + where;
+    return where;
+  }
+
+  void write_site(const Site& s) {
     const double requests = static_cast<double>(s.requests);
     const std::string kind = std::string(s.space == Space::kShared ? "shared" : "global") +
                              (s.is_write ? " store" : " load");
-    std::string text =
-        fmt::format("  {} {} {} {:>5} {:>12} {:>8.2f} {:>7.2f} {:>6.0f}%  ",
-                    pad(printable(where), 16), pad(clip(printable(s.array), 12), 12), pad(kind, 12),
-                    s.bytes, s.requests, ratio(static_cast<double>(moved(s)), requests),
-                    ratio(static_cast<double>(ideal(s)), requests), 100 * excess(s));
+    std::string where = site_place(s);
+    if (display_width(where) > kPlaceWidth) {
+      line("  " + clip(where, kWidth - 2));
+      where.clear();
+    }
+    std::string text = fmt::format(
+        "  {} {} {} {:>5} {:>11} {:>7.2f} {:>7.2f} {:>6.0f}%  ", pad(where, kPlaceWidth),
+        pad(clip(printable(s.array), kArrayWidth), kArrayWidth), pad(kind, 12),
+        std::to_string(s.bytes) + (s.width_is_compiled ? "*" : ""), s.requests,
+        ratio(static_cast<double>(moved(s)), requests),
+        ratio(static_cast<double>(ideal(s)), requests), 100 * excess(s));
     text += clip(site_note(s), std::max(4, kWidth - display_width(text)));
-    while (!text.empty() && text.back() == ' ') text.pop_back();
+    while (text.back() == ' ') text.pop_back();
     line(is_warning(verdict(s)) ? paint(kYellow, text) : text);
   }
 

@@ -70,13 +70,12 @@ std::string conflict_remedy(const Site& site, const std::vector<Site>& all) {
 Warning bank_conflict(const Site& s, const std::vector<Site>& all) {
   Warning w;
   w.rule = rule::kBankConflict;
-  const double mean = excess(s) + 1;
   const std::string degree =
       s.worst_degree > 1 ? fmt::format("{}-way bank conflict", s.worst_degree) : "bank conflict";
   w.message = fmt::format(
-      "{} in {}: {} wavefronts per request where {} would do ({:.1f} times); {} of {} are in "
+      "{} in {}: {} wavefronts per request where {} would do; {} of {} are in "
       "excess, and the line makes {:.0f}% of the kernel's.",
-      degree, access(s), per_request(s, s.wavefronts), per_request(s, s.ideal_wavefronts), mean,
+      degree, access(s), per_request(s, s.wavefronts), per_request(s, s.ideal_wavefronts),
       s.wavefronts - s.ideal_wavefronts, s.wavefronts, 100 * share_of_kernel(s, all));
   w.remedy = conflict_remedy(s, all);
   return w;
