@@ -76,7 +76,8 @@ void Worker::begin(LaunchState& launch, Watch watch, Limits limits) {
 
 void* Worker::shared(simt_shared_array& array) {
   // The slot holds the launch's number and the array's, so that one look-up a thread suffices.
-  auto& slot = *reinterpret_cast<std::atomic<std::uint64_t>*>(&array.slot);
+  static_assert(sizeof array.slot == 8);
+  const std::atomic_ref<std::uint64_t> slot(array.slot);
   const std::uint64_t known = slot.load(std::memory_order_acquire);
   std::size_t index = known & 0xFFFF;
   if (known >> 16 != static_cast<std::uint64_t>(launch_->serial)) {

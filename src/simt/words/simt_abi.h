@@ -71,7 +71,7 @@ struct simt_shared_array {
   int line;
   size_t bytes, alignment, element_bytes;
   size_t extents[4];  // 0 behind the last
-  void* slot;         // the executor's
+  uint64_t slot;  // the executor's
 };
 void* simt_shared(simt_shared_array* array);
 void* simt_dynamic_shared(const char* name, size_t element_bytes, int line);
