@@ -285,7 +285,7 @@ constexpr simt_shared_array shared_array(const char* name, const char* file, int
           sizeof(Element),
           {std::extent<T, 0>::value, std::extent<T, 1>::value, std::extent<T, 2>::value,
            std::extent<T, 3>::value},
-          nullptr};
+          0};
 }
 template <class R>
 SIMT_QUIET inline auto& shared(simt_shared_array* array) {
