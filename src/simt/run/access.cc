@@ -175,14 +175,19 @@ void Worker::finish_reads() {
 void Worker::report_race(RawRule rule, const Access& writer, const Access& other,
                          bool other_is_write, const std::string& array, const std::string& element,
                          std::uint64_t id, std::int64_t row_pitch) {
+  const bool same_warp = writer.thread / 32 == other.thread / 32;
   RawFinding* f = report(rule, writer.pc, other.pc, id);
-  if (f == nullptr) return;
+  if (f == nullptr) {
+    // A pair from two warps says more than one from within a warp.
+    f = recorder_.find(rule, writer.pc, other.pc, id);
+    if (!f->same_warp || same_warp) return;
+  }
   f->array = array;
   f->element = element;
   f->thread = thread_at(writer);
   f->other_thread = thread_at(other);
   f->has_other_thread = true;
-  f->same_warp = writer.thread / 32 == other.thread / 32;
+  f->same_warp = same_warp;
   f->is_write = other_is_write;
   f->sequence = writer.sequence;
   f->other_sequence = other.sequence;

@@ -155,6 +155,8 @@ int Session::drive() {
 void Session::test_neighbours(const DriveArguments& x, void (*entry)(const DriveArguments*)) {
   const DriveSizes& d = options_.drive;
   const std::size_t bytes = element_bytes(d.element);
+  const auto* c_first = static_cast<const char*>(x.c);
+  const std::vector<char> c_bytes(c_first, c_first + bytes * d.m * d.n);
   quiet_ = true;
   for (const bool of_a : {true, false}) {
     const std::int64_t rows = of_a ? d.m : d.k, columns = of_a ? d.k : d.n;
@@ -165,6 +167,7 @@ void Session::test_neighbours(const DriveArguments& x, void (*entry)(const Drive
         const std::int64_t line = of_a ? i / columns : i % columns;
         if (line % 2 != parity) store(d.element, matrix + i * bytes, NAN);
       }
+      std::memcpy(x.c, c_bytes.data(), c_bytes.size());
       entry(&x);
       std::memcpy(matrix, saved.data(), saved.size());
       const std::vector<double> c = read(d.element, x.c, d.m * d.n);

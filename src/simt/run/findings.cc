@@ -18,10 +18,10 @@ std::string thread_text(const Thread& t) {
 
 /// Does the write come before the read, in the order that the interval runs through the source?
 /// It begins behind a barrier; in a loop, what stands above that barrier comes last.
-bool write_comes_first(const RawFinding& raw, const Place& write, const Place& read,
-                       const Place& barrier) {
-  const bool one_function = write.function == read.function && write.file == read.file;
-  if (!one_function || (raw.barrier_pc != 0 && barrier.function != write.function)) {
+bool write_comes_first(const RawFinding& raw, const Symbols& symbols) {
+  const Symbol* function = symbols.find(raw.pc);
+  if (function != symbols.find(raw.other_pc) ||
+      (raw.barrier_pc != 0 && function != symbols.find(raw.barrier_pc))) {
     return raw.sequence <= raw.other_sequence;
   }
   const auto place = [&](std::uint32_t pc) {
@@ -36,7 +36,7 @@ std::string reason_to_name(const RawFinding& raw, const std::string& array) {
 
 }  // namespace
 
-Finding Session::finding_of(const RawFinding& raw, const std::string& kernel) {
+Finding Session::finding_of(const RawFinding& raw, const std::string& kernel, bool crosses_warps) {
   Finding f;
   f.kernel = kernel;
   f.place = symbols_->place(raw.pc);
@@ -60,15 +60,15 @@ Finding Session::finding_of(const RawFinding& raw, const std::string& kernel) {
   switch (raw.rule) {
     case RawRule::kSharedReadWrite:
     case RawRule::kGlobalReadWrite: {
-      const bool raw_order = write_comes_first(raw, f.place, second, barrier);
+      const bool raw_order = write_comes_first(raw, *symbols_);
       f.other_place = second;
       const bool is_shared = raw.rule == RawRule::kSharedReadWrite;
       if (is_shared) {
-        f.rule = raw.same_warp ? rule::kWarpSync : raw_order ? rule::kSharedRaw : rule::kSharedWar;
+        f.rule = !crosses_warps ? rule::kWarpSync : raw_order ? rule::kSharedRaw : rule::kSharedWar;
       } else {
         f.rule = rule::kGlobalRace;
       }
-      const char* barrier_name = raw.same_warp && is_shared ? "__syncwarp()" : "__syncthreads()";
+      const char* barrier_name = !crosses_warps && is_shared ? "__syncwarp()" : "__syncthreads()";
       if (raw_order) {
         f.message = fmt::format(
             "{} is written by {} at {} and read by {} at {} without a barrier between: the read "

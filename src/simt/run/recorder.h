@@ -56,7 +56,7 @@ class Recorder {
  public:
   using Key = std::tuple<RawRule, std::uint32_t, std::uint32_t, std::uint64_t>;
 
-  /// True when it is the first of its kind: then `fill` it in.
+  /// The finding, when it is the first of its kind: then fill it in. Otherwise null, and counted.
   RawFinding* first(RawRule rule, std::uint32_t pc, std::uint32_t other_pc, std::uint64_t array) {
     auto [it, is_new] = found_.try_emplace(Key{rule, pc, other_pc, array});
     RawFinding& f = it->second;
@@ -66,6 +66,10 @@ class Recorder {
     }
     f.rule = rule, f.pc = pc, f.other_pc = other_pc;
     return &f;
+  }
+  RawFinding* find(RawRule rule, std::uint32_t pc, std::uint32_t other_pc, std::uint64_t array) {
+    const auto it = found_.find(Key{rule, pc, other_pc, array});
+    return it == found_.end() ? nullptr : &it->second;
   }
   bool empty() const { return found_.empty(); }
   std::vector<RawFinding> take() {

@@ -423,9 +423,16 @@ void Session::merge_blocks(const LaunchState& state, const simt_launch& launch) 
 }
 
 void Session::collect(const LaunchState& state, const std::string& kernel) {
+  std::vector<RawFinding> found;
   for (auto& worker : workers_) {
-    for (RawFinding& raw : worker->recorder().take()) add(finding_of(raw, kernel));
+    for (RawFinding& raw : worker->recorder().take()) found.push_back(std::move(raw));
   }
+  // Races within warps alone are the work of code that counts on lanes running in step; beside
+  // races between warps they are part of the same missing barrier.
+  const bool crosses_warps = std::any_of(found.begin(), found.end(), [](const RawFinding& f) {
+    return f.rule == RawRule::kSharedReadWrite && !f.same_warp;
+  });
+  for (const RawFinding& raw : found) add(finding_of(raw, kernel, crosses_warps));
   for (const SharedArray& array : state.arrays) {
     std::size_t pitch = array.element_bytes;
     for (int dim = 1; dim < 4 && array.extents[dim] != 0; ++dim) pitch *= array.extents[dim];

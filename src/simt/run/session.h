@@ -106,7 +106,8 @@ class Session {
   Place load_place(const void* matrix, const Place& otherwise);
   Place store_place(const void* matrix, const Place& otherwise);
   Place first_place(const void* matrix, bool write, const Place& otherwise);
-  Finding finding_of(const RawFinding& raw, const std::string& kernel);
+  /// crosses_warps: some race of the launch is between threads of two warps.
+  Finding finding_of(const RawFinding& raw, const std::string& kernel, bool crosses_warps);
   void add(Finding finding);
 
   const RunOptions& options_;

@@ -1,0 +1,18 @@
+// Past K the load of A meets the next row, which is valid memory; B's zeros hide it.
+// check: --gemm 32,32,24
+#define TILE 16
+__global__ void tiled(const float* A, const float* B, float* C, int M, int N, int K) {
+  __shared__ float As[TILE][TILE];
+  __shared__ float Bs[TILE][TILE];
+  int tx = threadIdx.x, ty = threadIdx.y;
+  int row = blockIdx.y * TILE + ty, col = blockIdx.x * TILE + tx;
+  float sum = 0.0f;
+  for (int t = 0; t < (K + TILE - 1) / TILE; ++t) {
+    As[ty][tx] = row < M ? A[row * K + (t * TILE + tx < K || row + 1 < M ? t * TILE + tx : 0)] : 0.0f;  // FAULT: row-overrun
+    Bs[ty][tx] = (t * TILE + ty < K && col < N) ? B[(t * TILE + ty) * N + col] : 0.0f;
+    __syncthreads();
+    for (int k = 0; k < TILE; ++k) sum += As[ty][k] * Bs[k][tx];
+    __syncthreads();
+  }
+  if (row < M && col < N) C[row * N + col] = sum;
+}
