@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <string>
-#include <thread>
 
 #include "bench/run_program.h"
 #include "simt/source/compile.h"
@@ -18,7 +18,7 @@ namespace {
 class Compile : public testing::Test {
  protected:
   std::string write(const std::string& text, const std::string& name = "k.cu") {
-    const std::string path = folder_.path() + "/" + name;
+    const std::string path = sources_.path() + "/" + name;
     std::ofstream(path) << text;
     return path;
   }
@@ -43,7 +43,7 @@ class Compile : public testing::Test {
     return bench::run_program({"nm", "-D", library}).out;
   }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder_, sources_;
 };
 
 bool contains(const std::string& text, const std::string& part) {
@@ -83,7 +83,8 @@ int main() {
   run<8>(plain, p);
   fill<<<1, 32>>>(p, 2.0f);
   fill<float><<<1, 32, 0, 0>>>(p, 2);
-  plain<<<1, 1>>>(p, NULL);
+  plain<<<1, 1>>>(p, NULL, 1);
+  plain<<<1, 1>>>(p, nullptr);
   copies<<<1, 1>>>(p);
   by_value<<<1, 1>>>(Big{}, static_cast<Big*>(nullptr));
   void* arguments[] = {&p};
@@ -96,10 +97,9 @@ TEST_F(Compile, BothBuildsCallTheHooksAndTheExecutor) {
   const Translation translation = read_source(source, folder_);
   EXPECT_TRUE(translation.has_main);
   EXPECT_EQ(translation.kernels.size(), 5u);
-  std::string check, count;
-  std::thread other([&] { count = compile(translation, source, Build::kCount, folder_); });
-  check = compile(translation, source, Build::kCheck, folder_);
-  other.join();
+  const auto build = [&](Build one) { return compile(translation, source, one, folder_); };
+  std::future<std::string> other = std::async(std::launch::async, build, Build::kCount);
+  const std::string check = build(Build::kCheck), count = other.get();
   for (const std::string& library : {check, count}) {
     const std::string names = symbols(library);
     for (const std::string name :
@@ -130,7 +130,7 @@ TEST_F(Compile, UserFlags) {
       "#include <inner.h>\n#if __cplusplus < 201703L || __cplusplus > 201703L\n#error standard\n"
       "#endif\n#ifndef __CUDACC__\n#error not CUDA\n#endif\n"
       "__global__ void k(float* p) { p[kFromHeader] = TILE; }\n");
-  const Source source = {path, {"-I", folder_.path(), "-DTILE=16", "-std=c++17"}, ""};
+  const Source source = {path, {"-I", sources_.path(), "-DTILE=16", "-std=c++17"}, ""};
   const Translation translation = read_source(source, folder_);
   ASSERT_EQ(translation.constants.size(), 2u);
   EXPECT_EQ(translation.constants[0].name + translation.constants[0].value, "TILE16");

@@ -69,14 +69,15 @@ TEST_F(Nvcc, ReadsWhatItCompiles) {
   for (const std::string architecture : {"sm_80", "sm_90"}) {
     const Cubin c = compile(kSource, architecture);
     ASSERT_EQ(c.kernels.size(), 3u);
-    for (const auto& [name, shared] : {std::pair<std::string, int>{"tiled<16>", 2 * 16 * 16 * 4},
-                                       {"tiled<32>", 2 * 32 * 32 * 4},
-                                       {"copy", 0}}) {
+    for (const auto& expected : {std::pair<std::string, int>{"tiled<16>", 2 * 16 * 16 * 4},
+                                 {"tiled<32>", 2 * 32 * 32 * 4},
+                                 {"copy", 0}}) {
+      const std::string& name = expected.first;
       const auto k = std::find_if(c.kernels.begin(), c.kernels.end(),
                                   [&](const Compiled& x) { return x.kernel == name; });
       ASSERT_NE(k, c.kernels.end()) << name;
       EXPECT_EQ(k->architecture, architecture);
-      EXPECT_EQ(k->static_shared_bytes, shared);
+      EXPECT_EQ(k->static_shared_bytes, expected.second);
       EXPECT_GE(k->registers, 8);
       EXPECT_LE(k->registers, 255);
       EXPECT_EQ(k->spill_bytes, 0);

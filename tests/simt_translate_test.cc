@@ -354,9 +354,8 @@ TEST(Assembly, KnownInstructions) {
 }
 
 TEST(Columns, AreThoseOfTheOriginal) {
-  EXPECT_EQ(align_line("  a = b + c;", "  a   = b /* x */ +  c;  // d"),
-            "  a   = b           +  c;");
-  EXPECT_EQ(align_line("  x[3] = (3) * y;", "  x[T]   = SQ(T)   * y;"), "  x[3] = (3) * y;");
+  EXPECT_EQ(align_line("  a = b + c;", "  a   = b /* x */ +  c;  // d"), "  a   = b         +  c;");
+  EXPECT_EQ(align_line("  x[3] = (3) * y;", "  x[T]   = SQ(T)   * y;"), "  x[3] = (3) *       y;");
   EXPECT_EQ(original_column("   k (x) + k", 12, "k<<<1>>>(x)  +   k"), 18);
   EXPECT_EQ(original_column("abc", 9, "abc"), 0);
 }

@@ -100,10 +100,9 @@ void write_file(const std::string& path, const std::string& text) {
   if (!out.flush()) throw Error(ErrorCode::kOutputFailure, "check: cannot write " + path);
 }
 
-[[noreturn]] void fail(const std::string& step, const std::string& messages,
-                       const MessageContext& context) {
+[[noreturn]] void fail(const std::string& messages, const MessageContext& context) {
   throw Error(ErrorCode::kBadFile,
-              context.path + ": " + step + "\n" + readable_errors(messages, context));
+              context.path + ": does not compile\n" + readable_errors(messages, context));
 }
 
 /// The headers, written once for each folder.
@@ -200,7 +199,7 @@ void compile_object(const Words& base, const std::string& text, const std::strin
   for (const std::string& option : sanitiser_options()) append(words, {"-mllvm", option});
   append(words, {text, "-o", object});
   const bench::Printed printed = bench::run_program(words);
-  if (printed.exit_code != 0) fail("does not compile", printed.err, context);
+  if (printed.exit_code != 0) fail(printed.err, context);
 }
 
 }  // namespace
@@ -236,7 +235,7 @@ Translation read_source(const Source& source, const TemporaryFolder& folder) {
   if (printed.exit_code != 0) {
     const std::string library = missing_library(printed.err);
     if (!library.empty()) throw Error(ErrorCode::kUnsupported, library);
-    fail("does not compile", printed.err, {folder.path(), "", source.path});
+    fail(printed.err, {folder.path(), "", source.path});
   }
   SourceLines lines;
   return translate(restore_columns(printed.out, lines), source.path);
@@ -257,7 +256,10 @@ std::string compile(const Translation& translation, const Source& source, Build 
   Words words = {clang, "-shared", "-Wl,-Bsymbolic", "-o", library, object};
   append(words, flags.link);
   const bench::Printed printed = bench::run_program(words);
-  if (printed.exit_code != 0) fail("does not link", printed.err, context);
+  if (printed.exit_code != 0) {
+    throw Error(ErrorCode::kBadFile, source.path + ": does not link\n" +
+                                         readable_link_errors(printed.err, folder.path()));
+  }
   return library;
 }
 

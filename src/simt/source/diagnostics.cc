@@ -148,6 +148,17 @@ std::string readable_errors(const std::string& messages, const MessageContext& c
   return text;
 }
 
+std::string readable_link_errors(const std::string& messages, const std::string& folder) {
+  std::string text;
+  std::istringstream in(messages);
+  int count = 0;
+  for (std::string line; std::getline(in, line) && count < kMostLines;) {
+    if (line.starts_with("clang")) continue;  // that the linker failed
+    text += (count++ == 0 ? "" : "\n") + without(line, folder + "/");
+  }
+  return text;
+}
+
 std::string missing_library(const std::string& messages) {
   for (const Message& message : read_messages(messages)) {
     const std::size_t quote = message.text.find('\'');

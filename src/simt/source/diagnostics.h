@@ -15,8 +15,11 @@ struct MessageContext {
 /// about 20 lines.
 std::string readable_errors(const std::string& messages, const MessageContext& context);
 
-/// "cuBLAS" when the messages say that a header of a known library is missing, with the place and
-/// the header; else empty.
+/// A linker's messages, without the folder's paths; about 20 lines.
+std::string readable_link_errors(const std::string& messages, const std::string& folder);
+
+/// One line with place, header and library when a header of a known library is missing; else
+/// empty.
 std::string missing_library(const std::string& messages);
 
 }  // namespace tessera::simt

@@ -1,7 +1,7 @@
 // Launches become calls of simt_launch.h:
 //   k<T><<<g, b>>>(x)        ::simt::launch(SITE, k<T>).on(g, b).run(x)
 // The type of the function converts the arguments, as a call does. Where template arguments are
-// deduced, or where a default argument may be missing, a lambda makes the call:
+// deduced, or where a default argument is left out, a lambda makes the call:
 //   k<<<g, b>>>(x)           ::simt::launch_deduced(SITE, nullptr, [&](auto... a) { k(a...); })...
 #include <algorithm>
 #include <array>
@@ -104,7 +104,8 @@ std::optional<Callee> read_callee(const Tokens& tokens, std::size_t last) {
 }
 
 /// The call that a callee needs, up to where the launch configuration opens.
-std::string launch_call(const Program& program, std::size_t at, const Callee& callee) {
+std::string launch_call(const Program& program, std::size_t at, const Callee& callee,
+                        std::size_t argument_count) {
   const std::size_t index =
       callee.is_name ? program.kernels.find(callee.qualified_name) : Tokens::npos;
   const std::string place = site(program, at, callee.text, index);
@@ -116,7 +117,8 @@ std::string launch_call(const Program& program, std::size_t at, const Callee& ca
   const bool is_complete = !kernel.is_overloaded && !kernel.has_pack &&
                            (!kernel.is_template || (callee.has_template_arguments &&
                                                     given >= kernel.required_template_arguments));
-  if (is_complete && !kernel.has_defaults) {
+  const bool is_full = argument_count == kernel.signature.parameters.size();
+  if (is_complete && (is_full || !kernel.has_defaults)) {
     return "::simt::launch(" + place + ", " + callee.text + ")";
   }
   return "::simt::launch_deduced(" + place + ", " +
@@ -159,8 +161,11 @@ void rewrite_chevrons(const Program& program, std::size_t open, std::size_t leng
     return;
   }
   refuse_nested(program, open, callee->text + "<<<...>>>");
-  program.edits.insert_before(callee->range.first,
-                              launch_call(program, callee->range.first, *callee) + ".on(");
+  const std::size_t last = tokens.partner[close + 3];
+  const std::size_t arguments =
+      last == Tokens::npos ? 0 : split_at_commas(tokens, {close + 4, last}).size();
+  program.edits.insert_before(
+      callee->range.first, launch_call(program, callee->range.first, *callee, arguments) + ".on(");
   for (std::size_t i = callee->range.first; i < callee->range.last; ++i) {
     program.edits.replace(i, "");
   }

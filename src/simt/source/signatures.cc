@@ -33,9 +33,14 @@ std::size_t before_default(const Tokens& tokens, Range range) {
 std::string type_text(const Tokens& tokens, const std::vector<std::size_t>& words, bool is_array) {
   std::string base, behind;
   bool is_const = false;
+  int depth = 0;  // of angles, within which all words belong to the base
   for (std::size_t i : words) {
     const Token& token = tokens[i];
-    if (token.is("*") || token.is("&") || token.is("&&") || token.is("...")) {
+    if (token.is("<")) ++depth;
+    if (token.is(">")) --depth;
+    if (depth > 0) {
+      base += (token.is_word() && tokens.is_word(i - 1) ? " " : "") + std::string(token.text);
+    } else if (token.is("*") || token.is("&") || token.is("&&") || token.is("...")) {
       behind += token.text;
     } else if (token.is("const")) {
       if (behind.empty()) is_const = true;  // else it is the pointer that is const
