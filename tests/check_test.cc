@@ -1,0 +1,120 @@
+// `tessera check` as a program, on the kernels of tests/check.
+//
+// A kernel's head says how it is checked: "// check: --gemm 67,45,33". A wrong one names its fault
+// where it stands: "// FAULT: rule", or "// FAULT: rule ~ words" that the message must have.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/cli.h"
+
+namespace tessera::test {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+struct Fault {
+  int line = 0;
+  std::string rule, words;
+};
+
+struct Sample {
+  std::string path;
+  std::vector<std::string> arguments;
+  std::vector<Fault> faults;
+};
+
+Sample read_sample(const std::string& path) {
+  Sample sample;
+  sample.path = path;
+  std::ifstream in(path);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    const std::string head = "// check:";
+    if (line.rfind(head, 0) == 0) {
+      std::istringstream words(line.substr(head.size()));
+      for (std::string word; words >> word;) sample.arguments.push_back(word);
+    }
+    const std::size_t at = line.find("// FAULT: ");
+    if (at == std::string::npos) continue;
+    const std::string fault = line.substr(at + 10);
+    const std::size_t tilde = fault.find(" ~ ");
+    sample.faults.push_back({number, fault.substr(0, std::min(tilde, fault.size())),
+                             tilde == std::string::npos ? "" : fault.substr(tilde + 3)});
+  }
+  return sample;
+}
+
+std::vector<std::string> samples(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const auto& entry : fs::directory_iterator(TESSERA_KERNELS "/" + folder)) {
+    if (entry.path().extension() == ".cu") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::string name_of(const testing::TestParamInfo<std::string>& info) {
+  return fs::path(info.param).stem().string();
+}
+
+Ran check(const Sample& sample, std::vector<std::string> more) {
+  std::vector<std::string> words = {"check", sample.path, "--json", "--no-nvcc"};
+  words.insert(words.end(), sample.arguments.begin(), sample.arguments.end());
+  words.insert(words.end(), more.begin(), more.end());
+  return run_tessera(words);
+}
+
+std::string listed(const Json& findings) {
+  std::string text;
+  for (const Json& f : findings) {
+    text += fmt::format("\n  {} at line {}: {}", f.at("rule").get<std::string>(),
+                        f.at("place").at("line").get<int>(), f.at("message").get<std::string>());
+  }
+  return text;
+}
+
+class Right : public testing::TestWithParam<std::string> {};
+class Wrong : public testing::TestWithParam<std::string> {};
+
+TEST_P(Right, HasNoFinding) {
+  const Sample sample = read_sample(GetParam());
+  ASSERT_TRUE(sample.faults.empty());
+  // Counting as well: the optimised build must run the same program.
+  const Ran ran = check(sample, {});
+  ASSERT_EQ(ran.code, 0) << ran.err << ran.out;
+  const Json report = Json::parse(ran.out);
+  EXPECT_TRUE(report.at("findings").empty()) << listed(report.at("findings"));
+  EXPECT_FALSE(report.at("launches").empty());
+}
+
+TEST_P(Wrong, FaultIsFoundAtItsLine) {
+  const Sample sample = read_sample(GetParam());
+  ASSERT_FALSE(sample.faults.empty()) << "no planted fault is marked";
+  const Ran ran = check(sample, {"--no-count"});
+  ASSERT_EQ(ran.code, 6) << ran.err << ran.out;
+  const Json findings = Json::parse(ran.out).at("findings");
+  for (const Fault& fault : sample.faults) {
+    const bool found = std::any_of(findings.begin(), findings.end(), [&](const Json& f) {
+      const bool at_line =
+          f.at("place").at("line") == fault.line ||
+          (f.contains("other_place") && f.at("other_place").at("line") == fault.line);
+      return at_line && f.at("rule") == fault.rule &&
+             f.at("message").get<std::string>().find(fault.words) != std::string::npos;
+    });
+    EXPECT_TRUE(found) << fault.rule << " at line " << fault.line << " is missing among"
+                       << listed(findings);
+  }
+  for (const Json& f : findings) EXPECT_NE(f.at("remedy"), "") << f.at("message");
+}
+
+INSTANTIATE_TEST_SUITE_P(Check, Right, testing::ValuesIn(samples("right")), name_of);
+INSTANTIATE_TEST_SUITE_P(Check, Wrong, testing::ValuesIn(samples("wrong")), name_of);
+
+}  // namespace
+}  // namespace tessera::test
