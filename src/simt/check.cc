@@ -134,7 +134,13 @@ Report check(const CheckOptions& options) {
              driver.roles.roles.end();
     };
     if (has(Role::kAlpha)) d.alpha = 1.5;
-    if (has(Role::kBeta)) d.beta = -0.75, d.c_is_read = true;
+    d.element_c = driver.roles.element_c;
+    d.has_d = has(Role::kD);
+    if (has(Role::kBeta)) {
+      d.beta = -0.75;
+    } else if (d.c_is_read) {
+      d.beta = 1;
+    }
     d.kernel = driver.kernel;
     d.place = driver.place();
   }

@@ -120,7 +120,7 @@ void simt_syncwarp(unsigned mask) {
 unsigned simt_warp_gather(unsigned mask, std::uint64_t value, std::uint64_t all[32]) {
   return device("a warp function on the host").gather(mask, value, all, CALLER);
 }
-unsigned simt_active_mask() { return device("__activemask on the host").active_mask(); }
+unsigned simt_active_mask() { return device("__activemask on the host").active_mask(CALLER); }
 void simt_fence(int) {
   if (working != nullptr) working->fence();
 }

@@ -87,10 +87,7 @@ void Worker::shared_access(std::size_t offset, unsigned bytes, bool write, std::
   const SharedArray& array = launch_->arrays[owner - 1];
   const std::size_t inside = offset - array.offset;
   if (inside + bytes > array.bytes) return shared_bounds(offset, bytes, write, pc);
-  if (watch_.count) {
-    log_access(arena_ + offset, bytes, write, pc, true, shared_log_ids_[owner - 1]);
-  }
-  if (!watch_.check) return;
+  if (watch_.count) log_access(inside, bytes, write, pc, true, shared_log_ids_[owner - 1]);
   if ((offset & (bytes - 1)) != 0 && (bytes & (bytes - 1)) == 0) {
     if (RawFinding* f = report(RawRule::kMisaligned, pc, 0, owner)) {
       f->array = array.name;
@@ -260,10 +257,13 @@ void Worker::global_access(std::uintptr_t p, unsigned bytes, bool write, std::ui
     Region* found = memory_.find(p);
     if (found == nullptr || p + bytes > found->high) return outside(p, bytes, write, pc);
     const NamedPointer* pointer = named(*found, p);
-    auto [it, is_new] =
-        global_log_ids_.try_emplace(pointer == nullptr ? found->low : pointer->base);
-    if (is_new) it->second = log_array(pointer == nullptr ? found->name : pointer->name);
-    cached = {found, pc, it->second};
+    const std::uintptr_t base = pointer == nullptr ? found->low : pointer->base;
+    auto [it, is_new] = global_log_ids_.try_emplace(base);
+    if (is_new) it->second = log_array(pointer == nullptr ? found->name : pointer->name, base);
+    cached = {found, pc, it->second, -1};
+    for (int i = 0; launch_->matrices != nullptr && i < 3; ++i) {
+      if ((*launch_->matrices)[i].region == found) cached.matrix = static_cast<std::int8_t>(i);
+    }
   }
   Region& region = *cached.region;
   const std::size_t inside = p - region.low;
@@ -416,20 +416,87 @@ void Worker::index_out_of_range(std::uint64_t index, const std::string& type, vo
   }
 }
 
+// --- rows and columns ---------------------------------------------------------------------------
+
+void Worker::note_use(int matrix, std::uintptr_t p, bool write, std::uint32_t pc) {
+  const MatrixWatch& m = (*launch_->matrices)[matrix];
+  const auto element = static_cast<std::int64_t>((p - m.region->low) / m.element_bytes);
+  const std::int64_t row = element / m.columns, column = element % m.columns;
+  if (matrix == 2) {
+    if (!write) return;
+    stored_ = {std::min(stored_[0], row), std::max(stored_[1], row), std::min(stored_[2], column),
+               std::max(stored_[3], column)};
+    return;
+  }
+  const std::int64_t line = matrix == 0 ? row : column, along = matrix == 0 ? column : row;
+  MatrixUse* use = nullptr;
+  for (MatrixUse& u : uses_) {
+    if (u.pc == pc && u.matrix == matrix) use = &u;
+  }
+  if (use == nullptr) {
+    uses_.push_back({pc, matrix, -1, nullptr, {}});
+    use = &uses_.back();
+  }
+  if (use->last_line != line) {
+    const auto [it, is_new] = use->lines.try_emplace(line, LineUse{running_, along, along});
+    use->last_line = line;
+    use->last_use = &it->second;
+  }
+  use->last_use->first = std::min(use->last_use->first, along);
+  use->last_use->last = std::max(use->last_use->last, along);
+}
+
+// A block needs the rows of A and the columns of B that it stores of C, and no others. What lies
+// beyond is the neighbour that a load without a guard of its own met behind the end of a row: the
+// start of the one row of A behind the last, or the first columns of B, a row further down.
+void Worker::report_overruns() {
+  if (launch_->matrices == nullptr || stored_[1] < 0) return;
+  for (const MatrixUse& use : uses_) {
+    const MatrixWatch& m = (*launch_->matrices)[use.matrix];
+    if (use.matrix == 0) {
+      const auto it = use.lines.upper_bound(stored_[1]);
+      if (it == use.lines.end() || it->first != stored_[1] + 1 ||
+          std::next(it) != use.lines.end() || use.lines.begin()->first < stored_[0] ||
+          it->second.first != 0 || it->second.last == m.columns - 1) {
+        continue;
+      }
+      running_ = it->second.thread;
+      if (RawFinding* f = report(RawRule::kRowOverrun, use.pc, 0, 0)) {
+        f->array = "A";
+        f->element = fmt::format("[{}][{}]", stored_[1], m.columns);
+        f->detail = fmt::format("row {} from column {} on", it->first, it->second.first);
+      }
+      continue;
+    }
+    const auto it = use.lines.begin();
+    if (it == use.lines.end() || it->first != 0 || stored_[2] == 0 || it->second.first == 0 ||
+        stored_[3] != m.columns - 1 || use.lines.rbegin()->first != stored_[3]) {
+      continue;
+    }
+    running_ = it->second.thread;
+    if (RawFinding* f = report(RawRule::kRowOverrun, use.pc, 0, 1)) {
+      f->array = "B";
+      f->element = fmt::format("[{}][{}]", it->second.first - 1, m.columns);
+      f->detail = fmt::format("row {} from column 0 on", it->second.first);
+    }
+  }
+}
+
 // --- counting -----------------------------------------------------------------------------------
 
-std::uint16_t Worker::log_array(const std::string& name) {
+std::uint16_t Worker::log_array(const std::string& name, std::uintptr_t base) {
   const std::pair<std::string, std::string> key{launch_->launch->site->expression, name};
-  const auto it = std::find(log_names_.begin(), log_names_.end(), key);
-  if (it != log_names_.end()) return static_cast<std::uint16_t>(it - log_names_.begin());
-  log_names_.push_back(key);
-  return static_cast<std::uint16_t>(log_names_.size() - 1);
+  auto it = std::find(log_names_.begin(), log_names_.end(), key);
+  if (it == log_names_.end()) it = log_names_.insert(it, key);
+  const auto id = static_cast<std::uint16_t>(it - log_names_.begin());
+  log_.set_base(id, base);
+  return id;
 }
 
 void Worker::log_access(std::uintptr_t p, unsigned bytes, bool write, std::uint32_t pc,
                         bool is_shared, std::uint16_t array) {
   LoggedAccess a{};
-  a.address = is_shared ? p - arena_ : p;
+  a.address = p;
   a.pc = pc;
   a.array = array;
   a.bytes = static_cast<std::uint8_t>(bytes);

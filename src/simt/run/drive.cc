@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -67,15 +68,17 @@ int Session::drive() {
   const auto entry = reinterpret_cast<Drive>(dlsym(image_, "simt_drive"));
   if (entry == nullptr) throw Error(ErrorCode::kUnsupported, "check: the driver is missing");
   const DriveSizes& d = options_.drive;
-  const std::size_t bytes = element_bytes(d.element);
+  const std::size_t bytes = element_bytes(d.element), bytes_c = element_bytes(d.element_c);
   DriveArguments x{};
   x.m = d.m, x.n = d.n, x.k = d.k;
   x.lda = d.k, x.ldb = d.n, x.ldc = d.n;
   x.alpha = d.alpha, x.beta = d.beta;
   x.a = memory_.allocate(bytes * d.m * d.k, Region::Kind::kDevice);
   x.b = memory_.allocate(bytes * d.k * d.n, Region::Kind::kDevice);
-  x.c = memory_.allocate(bytes * d.m * d.n, Region::Kind::kDevice);
-  if (x.a == nullptr || x.b == nullptr || x.c == nullptr) {
+  x.c = memory_.allocate(bytes_c * d.m * d.n, Region::Kind::kDevice);
+  if (d.has_d) x.d = memory_.allocate(bytes_c * d.m * d.n, Region::Kind::kDevice);
+  void* const output = d.has_d ? x.d : x.c;
+  if (x.a == nullptr || x.b == nullptr || x.c == nullptr || output == nullptr) {
     throw Error(ErrorCode::kOutOfMemory,
                 fmt::format("check: no memory for a product of {}x{}x{}", d.m, d.n, d.k));
   }
@@ -85,17 +88,17 @@ int Session::drive() {
   memory_.mark_initialised(x.a, bytes * d.m * d.k);
   memory_.mark_initialised(x.b, bytes * d.k * d.n);
   if (d.c_is_read) {
-    fill(d.element, x.c, d.m * d.n, random);
-    memory_.mark_initialised(x.c, bytes * d.m * d.n);
+    fill(d.element_c, x.c, d.m * d.n, random);
+    memory_.mark_initialised(x.c, bytes_c * d.m * d.n);
   }
   const auto bytes_of = [&](void* p, std::int64_t count) {
     return std::vector<char>(static_cast<char*>(p), static_cast<char*>(p) + bytes * count);
   };
   const std::vector<char> a_before = bytes_of(x.a, d.m * d.k), b_before = bytes_of(x.b, d.k * d.n);
-  const std::vector<double> c_before = read(d.element, x.c, d.m * d.n);
+  const std::vector<double> c_before = read(d.element_c, x.c, d.m * d.n);
   matrices_ = {{memory_.find(reinterpret_cast<std::uintptr_t>(x.a)), d.m, d.k, bytes},
                {memory_.find(reinterpret_cast<std::uintptr_t>(x.b)), d.k, d.n, bytes},
-               {memory_.find(reinterpret_cast<std::uintptr_t>(x.c)), d.m, d.n, bytes}};
+               {memory_.find(reinterpret_cast<std::uintptr_t>(output)), d.m, d.n, bytes_c}};
 
   entry(&x);
 
@@ -124,16 +127,17 @@ int Session::drive() {
   product.a = read(d.element, a_before.data(), d.m * d.k);
   product.b = read(d.element, b_before.data(), d.k * d.n);
   if (d.c_is_read) product.c_before = c_before;
-  product.c = read(d.element, x.c, d.m * d.n);
+  product.c = read(d.element_c, output, d.m * d.n);
   product.alpha = d.alpha;
   product.beta = d.beta;
-  product.element = d.element;
+  product.element = d.element_c;
   product.kernel = d.kernel;
-  product.place = store_place(x.c, d.place);
+  product.place = store_place(output, d.place);
+  if (d.has_d) product.name_c = "D";
   const Region& c = *matrices_[2].region;
   product.written.resize(static_cast<std::size_t>(d.m * d.n));
   for (std::int64_t i = 0; i < d.m * d.n; ++i) {
-    product.written[i] = (c.flags[i * bytes] & kWrittenNow) != 0;
+    product.written[i] = (c.flags[i * bytes_c] & kWrittenNow) != 0;
   }
   if (!result_.launches.empty()) {
     Launch& launch = result_.launches.back();
@@ -155,8 +159,10 @@ int Session::drive() {
 void Session::test_neighbours(const DriveArguments& x, void (*entry)(const DriveArguments*)) {
   const DriveSizes& d = options_.drive;
   const std::size_t bytes = element_bytes(d.element);
-  const auto* c_first = static_cast<const char*>(x.c);
-  const std::vector<char> c_bytes(c_first, c_first + bytes * d.m * d.n);
+  void* const output = d.has_d ? x.d : x.c;
+  auto* const c_first = static_cast<char*>(output);
+  const std::size_t bytes_c = element_bytes(d.element_c);
+  const std::vector<char> c_bytes(c_first, c_first + bytes_c * d.m * d.n);
   quiet_ = true;
   for (const bool of_a : {true, false}) {
     const std::int64_t rows = of_a ? d.m : d.k, columns = of_a ? d.k : d.n;
@@ -167,10 +173,10 @@ void Session::test_neighbours(const DriveArguments& x, void (*entry)(const Drive
         const std::int64_t line = of_a ? i / columns : i % columns;
         if (line % 2 != parity) store(d.element, matrix + i * bytes, NAN);
       }
-      std::memcpy(x.c, c_bytes.data(), c_bytes.size());
+      std::memcpy(output, c_bytes.data(), c_bytes.size());
       entry(&x);
       std::memcpy(matrix, saved.data(), saved.size());
-      const std::vector<double> c = read(d.element, x.c, d.m * d.n);
+      const std::vector<double> c = read(d.element_c, output, d.m * d.n);
       for (std::int64_t i = 0; i < d.m * d.n; ++i) {
         const std::int64_t line = of_a ? i / d.n : i % d.n;
         if (line % 2 != parity || !std::isnan(c[i])) continue;
@@ -225,10 +231,132 @@ Place Session::first_place(const void* matrix, bool write, const Place& otherwis
 
 // --- products in programs with a main ------------------------------------------------------------
 
+namespace {
+
+/// Names that a product's kernel may have; vector sums and copies have A, B, C and N as well.
+bool sounds_like_product(const std::string& kernel) {
+  std::string name;
+  for (const char c : kernel)
+    name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char* part : {"mul", "mm", "gemm", "prod", "dot"}) {
+    if (name.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+std::vector<double> turned(const std::vector<double>& x, std::int64_t rows, std::int64_t columns) {
+  std::vector<double> out(x.size());
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) out[j * rows + i] = x[i * columns + j];
+  }
+  return out;
+}
+
+const char* element_of_argument(char element) {
+  switch (element) {
+    case 'f':
+      return "float";
+    case 'd':
+      return "double";
+    case 'h':
+      return "half";
+    case 'b':
+      return "bfloat16";
+    case 'i':
+      return "int";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+// The arguments' names and values say which product a launch is; the values in memory, whether it
+// came out. Where the names leave a doubt (layout, a transposed operand) every reading must fail
+// before the result counts as wrong.
 void Session::judge_launch(const simt_launch& launch, const LaunchState& state, Launch& record) {
-  static_cast<void>(launch);
   static_cast<void>(state);
-  static_cast<void>(record);
+  const simt_kernel* kernel = launch.site->kernel;
+  if (kernel == nullptr || !sounds_like_product(kernel->name) || launch.grid.z != 1) return;
+  const Recognised recognised = recognise(parse_parameters(kernel->parameters));
+  if (!recognised.roles ||
+      static_cast<int>(recognised.roles->roles.size()) != launch.argument_count) {
+    return;
+  }
+  const simt_argument* of[16] = {};
+  for (int i = 0; i < launch.argument_count; ++i) {
+    of[static_cast<int>(recognised.roles->roles[i])] = &launch.arguments[i];
+  }
+  const auto argument = [&](Role role) { return of[static_cast<int>(role)]; };
+  const auto size = [&](Role role) {
+    const simt_argument* a = argument(role) != nullptr ? argument(role) : argument(Role::kSquare);
+    return a == nullptr || a->kind != SIMT_INTEGER ? 0 : a->integer;
+  };
+  const simt_argument *a = argument(Role::kA), *b = argument(Role::kB), *c = argument(Role::kC);
+  if (a == nullptr || b == nullptr || c == nullptr || argument(Role::kD) != nullptr) return;
+  const char* element = element_of_argument(a->element);
+  if (element == nullptr || a->element != b->element || a->element != c->element) return;
+  const auto* beta = argument(Role::kBeta);
+  const auto* alpha = argument(Role::kAlpha);
+  if (beta != nullptr && beta->real != 0) return;  // C's old values are gone
+  const auto bytes = static_cast<std::int64_t>(element_bytes(element));
+  const auto elements = [&](const simt_argument* x) -> std::int64_t {
+    const auto at = reinterpret_cast<std::uintptr_t>(x->pointer);
+    const Region* region = memory_.find(at);
+    return region == nullptr ? 0 : static_cast<std::int64_t>(region->high - at) / bytes;
+  };
+  std::int64_t m = size(Role::kM), n = size(Role::kN), k = size(Role::kK);
+  if (m == 0 && n != 0) m = elements(c) / n;
+  if (m < 1 || n < 1 || k < 1 || m > elements(c) / n || k > elements(a) / m ||
+      n > elements(b) / k) {
+    return;
+  }
+  const auto dense = [&](Role role, std::int64_t ld) {
+    return argument(role) == nullptr || argument(role)->integer == ld;
+  };
+  if (!dense(Role::kLda, k) || !dense(Role::kLdb, n) || !dense(Role::kLdc, n)) return;
+  if (static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) > 3e8) return;
+
+  record.gemm =
+      fmt::format("C({}x{}) = A({}x{}) * B({}x{}), {}, row-major", m, n, m, k, k, n, element);
+  record.m = m, record.n = n, record.k = k;
+  Product p;
+  p.m = m, p.n = n, p.k = k;
+  p.a = read(element, a->pointer, m * k);
+  p.b = read(element, b->pointer, k * n);
+  p.c = read(element, c->pointer, m * n);
+  p.alpha = alpha == nullptr ? 1 : alpha->real;
+  p.element = element;
+  p.kernel = record.kernel;
+  p.grid = record.grid, p.block = record.block;
+  p.place = store_place(c->pointer, {kernel->file, kernel->line, 0, kernel->name});
+  const Region& region = *memory_.find(reinterpret_cast<std::uintptr_t>(c->pointer));
+  const std::uint8_t* flags =
+      region.flags + (reinterpret_cast<std::uintptr_t>(c->pointer) - region.low);
+  p.written.resize(static_cast<std::size_t>(m * n));
+  for (std::int64_t i = 0; i < m * n; ++i) p.written[i] = (flags[i * bytes] & kWrittenNow) != 0;
+
+  const std::vector<Finding> found = judge(p);
+  if (found.empty()) return;
+  std::vector<Product> readings;
+  Product swapped = p;  // column-major throughout
+  swapped.m = n, swapped.n = m;
+  swapped.a = p.b, swapped.b = p.a;
+  readings.push_back(swapped);
+  for (const int turn : {1, 2, 3}) {
+    Product t = p;
+    if ((turn & 1) != 0) t.a = turned(p.a, k, m);
+    if ((turn & 2) != 0) t.b = turned(p.b, n, k);
+    readings.push_back(std::move(t));
+  }
+  for (const Product& reading : readings) {
+    if (judge(reading).empty()) {
+      record.gemm =
+          fmt::format("C({}x{}) of A and B with {}, {}", m, n, "other layouts or ops", element);
+      return;
+    }
+  }
+  for (const Finding& f : found) add(f);
 }
 
 }  // namespace tessera::simt

@@ -23,6 +23,7 @@ enum class RawRule {
   kTimeLimit,
   kGlobalBounds,
   kSharedBounds,
+  kRowOverrun,
   kIndexBounds,
   kMisaligned,
   kUninitialisedShared,

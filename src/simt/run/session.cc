@@ -33,7 +33,35 @@ Place place_of(const simt_launch_site& site) {
   return {site.file == nullptr ? "" : site.file, site.line, 0, ""};
 }
 
-/// "const float* A, int n" -> A, n.
+/// Blocks to run when not all are: the corners and edges first, which guards are about, then spread
+/// over the rest.
+std::vector<std::uint64_t> sample(const simt_dim3& grid, std::uint64_t count) {
+  const std::uint64_t total = volume(grid);
+  std::vector<std::uint64_t> chosen;
+  const auto add = [&](unsigned x, unsigned y, unsigned z) {
+    chosen.push_back((std::uint64_t{z} * grid.y + y) * grid.x + x);
+  };
+  for (unsigned z : {0U, grid.z - 1}) {
+    for (unsigned y : {0U, grid.y / 2, grid.y - 1}) {
+      for (unsigned x : {0U, grid.x / 2, grid.x - 1}) add(x, y, z);
+    }
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    chosen.push_back(static_cast<std::uint64_t>(
+        static_cast<double>(i) / static_cast<double>(count) * static_cast<double>(total)));
+  }
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+uint3 block_index(const simt_dim3& grid, std::uint64_t i) {
+  return {static_cast<unsigned>(i % grid.x), static_cast<unsigned>(i / grid.x % grid.y),
+          static_cast<unsigned>(i / (std::uint64_t{grid.x} * grid.y))};
+}
+
+}  // namespace
+
 std::vector<Parameter> parse_parameters(const char* text) {
   std::vector<Parameter> all;
   std::string part;
@@ -64,35 +92,6 @@ std::vector<Parameter> parse_parameters(const char* text) {
   finish();
   return all;
 }
-
-/// Blocks to run when not all are: the corners and edges first, which guards are about, then spread
-/// over the rest.
-std::vector<std::uint64_t> sample(const simt_dim3& grid, std::uint64_t count) {
-  const std::uint64_t total = volume(grid);
-  std::vector<std::uint64_t> chosen;
-  const auto add = [&](unsigned x, unsigned y, unsigned z) {
-    chosen.push_back((std::uint64_t{z} * grid.y + y) * grid.x + x);
-  };
-  for (unsigned z : {0U, grid.z - 1}) {
-    for (unsigned y : {0U, grid.y / 2, grid.y - 1}) {
-      for (unsigned x : {0U, grid.x / 2, grid.x - 1}) add(x, y, z);
-    }
-  }
-  for (std::uint64_t i = 0; i < count; ++i) {
-    chosen.push_back(static_cast<std::uint64_t>(
-        static_cast<double>(i) / static_cast<double>(count) * static_cast<double>(total)));
-  }
-  std::sort(chosen.begin(), chosen.end());
-  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-  return chosen;
-}
-
-uint3 block_index(const simt_dim3& grid, std::uint64_t i) {
-  return {static_cast<unsigned>(i % grid.x), static_cast<unsigned>(i / grid.x % grid.y),
-          static_cast<unsigned>(i / (std::uint64_t{grid.x} * grid.y))};
-}
-
-}  // namespace
 
 Session& Session::get() { return *session; }
 
@@ -197,6 +196,7 @@ RunResult Session::finish() {
       site.useful_bytes = c.useful_bytes;
       site.lane_stride = c.stride_varies ? 0 : c.lane_stride;
       site.width_is_compiled = !options_.widths.empty();
+      site.lane_offsets = c.worst_offsets;
       if (site.space == Space::kShared) site.row_pitch = shared_pitch_[{site.kernel, site.array}];
       result_.sites.push_back(site);
     }
@@ -486,6 +486,7 @@ int Session::launch(const simt_launch& launch) {
   prepare(launch, state);
   name_pointers(launch, state);
   state_ = &state;
+  if (options_.watch.check && !matrices_.empty()) state.matrices = &matrices_;
   for (const NamedPointer& p : state.pointers) {
     Region* region = memory_.find(p.base);
     if (region == nullptr || p.is_const || !options_.watch.check) continue;
@@ -547,6 +548,7 @@ int Session::launch(const simt_launch& launch) {
     if (options_.watch.check && complete && !options_.has_drive) {
       judge_launch(launch, state, record);
     }
+    for (auto& worker : workers_) was_refused_ |= worker->has_faulted();
     bool reads_its_writes = !options_.watch.check;
     for (auto& worker : workers_) reads_its_writes |= worker->launch_reads_its_writes();
     result_.launches.push_back(record);

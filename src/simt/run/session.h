@@ -29,9 +29,11 @@ struct LineWidth {
 /// A product that a lone kernel is run on.
 struct DriveSizes {
   std::int64_t m = 0, n = 0, k = 0;
-  std::string element = "float";
+  std::string element = "float";    ///< of A and B
+  std::string element_c = "float";  ///< of C and D
   double alpha = 1, beta = 0;
   bool c_is_read = false;
+  bool has_d = false;  ///< the product goes to D, and C is an input
   std::string kernel;
   Place place;
 };
@@ -51,6 +53,9 @@ struct RunOptions {
   std::vector<LineWidth> widths;
   enum class Output { kStdout, kStderr, kNowhere } output = Output::kStdout;  ///< the program's own
 };
+
+/// "const float* A, int n" -> A and n with their types.
+std::vector<Parameter> parse_parameters(const char* text);
 
 /// Runs the image in a child process and returns what it found. Throws Error(kUnsupported) when
 /// the program asks for what the executor lacks, Error(kDeviceFailure) when it cannot be run.

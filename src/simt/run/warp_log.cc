@@ -32,6 +32,10 @@ void SiteCounts::add(const SiteCounts& other) {
   useful_bytes += other.useful_bytes;
   worst_degree = std::max(worst_degree, other.worst_degree);
   stride_varies |= other.stride_varies;
+  if (worst_offsets.empty() || other.worst_excess > worst_excess) {
+    worst_offsets = other.worst_offsets;
+    worst_excess = other.worst_excess;
+  }
   width_is_compiled |= other.width_is_compiled;
 }
 
@@ -83,11 +87,22 @@ void WarpLog::add_request(const LoggedAccess* const* of_lane, int count) {
     if (site.requests == 1) site.lane_stride = stride;
     if (site.lane_stride != stride) site.stride_varies = true;
   }
+  const auto keep_worst = [&](std::uint64_t excess) {
+    if (!site.worst_offsets.empty() && excess <= site.worst_excess) return;
+    site.worst_excess = excess;
+    site.worst_offsets.assign(kLanes, -1);
+    for (int i = 0; i < count; ++i) {
+      if (active[i]) {
+        site.worst_offsets[i] = static_cast<std::int64_t>(addresses[i] - bases_[a.array]);
+      }
+    }
+  };
   if (a.is_shared) {
     const BankCount banks = count_banks(addresses, active, a.bytes);
     site.wavefronts += banks.wavefronts;
     site.ideal_wavefronts += banks.ideal;
     site.worst_degree = std::max(site.worst_degree, banks.degree);
+    keep_worst(banks.wavefronts - banks.ideal);
     return;
   }
   std::uintptr_t sectors[kLanes * 2], distinct_addresses[kLanes];
@@ -98,10 +113,13 @@ void WarpLog::add_request(const LoggedAccess* const* of_lane, int count) {
     const std::uintptr_t last = (addresses[i] + a.bytes - 1) / kSector;
     for (std::uintptr_t s = addresses[i] / kSector; s <= last; ++s) sectors[sector_count++] = s;
   }
-  site.sectors += distinct(sectors, sector_count);
+  const int moved = distinct(sectors, sector_count);
   const int useful = distinct(distinct_addresses, address_count) * a.bytes;
+  const int ideal = (useful + kSector - 1) / kSector;
+  site.sectors += moved;
   site.useful_bytes += useful;
-  site.ideal_sectors += (useful + kSector - 1) / kSector;
+  site.ideal_sectors += ideal;
+  keep_worst(moved > ideal ? moved - ideal : 0);
 }
 
 int WarpLog::width(const LoggedAccess& a) {

@@ -13,7 +13,7 @@
 namespace tessera::simt {
 
 struct LoggedAccess {
-  std::uintptr_t address;
+  std::uintptr_t address;  ///< of shared memory: in its array, which a bank row begins with
   std::uint32_t pc;
   std::uint16_t array;  ///< of the launch's table of arrays
   std::uint8_t bytes;
@@ -37,6 +37,8 @@ struct SiteCounts {
   std::int64_t lane_stride = 0;
   bool stride_varies = false;
   bool width_is_compiled = false;
+  std::vector<std::int64_t> worst_offsets;  ///< see Site::lane_offsets
+  std::uint64_t worst_excess = 0;
 
   void add(const SiteCounts& other);
 };
@@ -52,6 +54,11 @@ class WarpLog {
   /// Groups and counts what the 32 lanes logged since the last call, and clears them.
   void analyse(std::array<Lane, 32>& lanes, int count);
   std::map<SiteKey, SiteCounts>& sites() { return sites_; }
+  /// Where array `id` begins, for offsets in it.
+  void set_base(std::uint16_t id, std::uintptr_t base) {
+    if (bases_.size() <= id) bases_.resize(id + 1);
+    bases_[id] = base;
+  }
 
  private:
   void widen(Lane& lane);
@@ -69,6 +76,7 @@ class WarpLog {
   };
   std::array<Cached, 256> cache_{};
   Lane widened_;
+  std::vector<std::uintptr_t> bases_;
 };
 
 /// Wavefronts of one request for shared memory, the fewest it could take, and the worst bank.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "tessera/error.h"
 
@@ -65,6 +66,7 @@ void Worker::begin(LaunchState& launch, Watch watch, Limits limits) {
   releases_.clear();
   blocks_.clear();
   reads_its_writes_ = false;
+  has_faulted_ = false;
   ++epoch_;
   launch_first_epoch_ = epoch_;
   // The launch's sizes, as blockDim and gridDim give them.
@@ -116,7 +118,7 @@ void Worker::place_array(std::size_t index) {
   }
   if (array.bytes == 0) return;
   shared_shadows_[index].reset(array.bytes);
-  shared_log_ids_[index] = log_array(array.name);
+  shared_log_ids_[index] = log_array(array.name, 0);
   std::fill(owner_.begin() + array.offset / kGranule,
             owner_.begin() + (array.offset + array.bytes - 1) / kGranule + 1,
             static_cast<std::uint8_t>(index + 1));
@@ -244,7 +246,7 @@ bool Worker::release_warp_waits(unsigned first) {
   const unsigned existing = end - first == 32 ? ~0U : (1U << (end - first)) - 1;
   bool released = false;
   for (unsigned i = first; i < end; ++i) {
-    if (lanes_[i].state != State::kWarp) continue;
+    if (lanes_[i].state != State::kWarp || lanes_[i].asks_who_is_here) continue;
     const unsigned mask = (lanes_[i].mask | 1U << (i - first)) & existing;
     unsigned here = 0, gone = 0;
     for (unsigned j = first; j < end; ++j) {
@@ -272,6 +274,23 @@ bool Worker::release_warp_waits(unsigned first) {
     for (unsigned j = first; j < end; ++j) {
       if ((here >> (j - first) & 1) == 0) continue;
       if (lanes_[j].orders_memory) ++lanes_[j].warp_epoch;
+      lanes_[j].state = State::kReady;
+    }
+    released = true;
+  }
+  for (unsigned i = first; i < end && !released; ++i) {
+    if (lanes_[i].state != State::kWarp || !lanes_[i].asks_who_is_here) continue;
+    unsigned here = 0;
+    for (unsigned j = first; j < end; ++j) {
+      const Lane& lane = lanes_[j];
+      if (lane.state == State::kWarp && lane.asks_who_is_here &&
+          lane.wait_pc == lanes_[i].wait_pc) {
+        here |= 1U << (j - first);
+      }
+    }
+    for (unsigned j = first; j < end; ++j) {
+      if ((here >> (j - first) & 1) == 0) continue;
+      lanes_[j].took_part = here;
       lanes_[j].state = State::kReady;
     }
     released = true;
@@ -306,13 +325,15 @@ unsigned Worker::gather(unsigned mask, std::uint64_t value, std::uint64_t* all, 
   return lane_->took_part;
 }
 
-unsigned Worker::active_mask() const {
-  unsigned mask = 0;
-  const unsigned first = running_ / 32 * 32;
-  for (unsigned i = first; i < std::min(first + 32, launch_->threads); ++i) {
-    if (lanes_[i].state != State::kDone) mask |= 1U << (i - first);
-  }
-  return mask;
+// The lanes that are at this call when none of the warp can go on otherwise.
+unsigned Worker::active_mask(void* pc) {
+  lane_->mask = 0;
+  lane_->gathered = nullptr;
+  lane_->orders_memory = false;
+  lane_->asks_who_is_here = true;
+  suspend(State::kWarp, pc);
+  lane_->asks_who_is_here = false;
+  return lane_->took_part;
 }
 
 void Worker::report_divergence() {
@@ -418,6 +439,9 @@ bool Worker::run_block(uint3 block) {
   steps_.clear();
   fenced_ = false;
   acquired_.clear();
+  uses_.clear();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  stored_ = {kMost, -1, kMost, -1};
   block_is_endless_ = false;
   block_deadline_s_ = now_s() + limits_.block_s;
   for (const SharedArray& array : launch_->arrays) {
@@ -441,6 +465,7 @@ bool Worker::run_block(uint3 block) {
     }
     if (block_is_endless_ || !end_interval()) break;
   }
+  if (!block_is_endless_) report_overruns();
   for (unsigned i = 0; i < launch_->threads; ++i) {
     for (auto& group : lanes_[i].copies) {
       for (const PendingCopy& copy : group) {

@@ -48,7 +48,8 @@ struct LaunchState {
   const simt_launch* launch = nullptr;
   int serial = 0;
   unsigned threads = 0;
-  std::vector<NamedPointer> pointers;  // sorted by base
+  std::vector<NamedPointer> pointers;                  // sorted by base
+  const std::vector<MatrixWatch>* matrices = nullptr;  // A, B, C, when they are known
   std::mutex layout_mutex;
   std::vector<SharedArray> arrays;  // the dynamic part first
   std::size_t static_bytes = 0;     // as the hardware would lay them out
@@ -83,7 +84,7 @@ class Worker {
   int barrier_count(int predicate, void* pc);
   void wait_warp(unsigned mask, void* pc, bool orders_memory);
   unsigned gather(unsigned mask, std::uint64_t value, std::uint64_t* all, void* pc);
-  unsigned active_mask() const;
+  unsigned active_mask(void* pc);
   void* shared(simt_shared_array& array);
   void* dynamic_shared(const char* name, std::size_t element_bytes);
   std::uint64_t shared_offset(const void* p) const;
@@ -109,6 +110,8 @@ class Worker {
   std::uint64_t barriers() const { return barriers_; }
   unsigned lane() const { return running_ % 32; }
   bool launch_reads_its_writes() const { return reads_its_writes_; }
+  /// An access that the hardware would have stopped the kernel at.
+  bool has_faulted() const { return has_faulted_; }
   int index() const { return index_; }
   /// For a watchdog: where the running thread was seen last.
   std::uint32_t last_pc() const { return last_pc_; }
@@ -139,6 +142,7 @@ class Worker {
     bool fenced = false;
     bool was_preempted = false;
     bool orders_memory = false;
+    bool asks_who_is_here = false;  // __activemask
     std::uint16_t sequence = 0;
     std::uint16_t warp_epoch = 0;
     std::uint32_t wait_pc = 0;
@@ -153,6 +157,18 @@ class Worker {
     std::uintptr_t address;
     std::uint32_t pc;
     unsigned thread;
+  };
+  // What a block did with a matrix from one instruction: of A by row, of B by column.
+  struct LineUse {
+    unsigned thread = 0;
+    std::int64_t first = 0, last = 0;  // along the line
+  };
+  struct MatrixUse {
+    std::uint32_t pc = 0;
+    int matrix = 0;
+    std::int64_t last_line = -1;
+    LineUse* last_use = nullptr;
+    std::map<std::int64_t, LineUse> lines;
   };
   struct StepCount {
     std::uint32_t pc;
@@ -177,7 +193,7 @@ class Worker {
   void outside(std::uintptr_t p, unsigned bytes, bool write, std::uint32_t pc);
   void log_access(std::uintptr_t p, unsigned bytes, bool write, std::uint32_t pc, bool is_shared,
                   std::uint16_t array);
-  std::uint16_t log_array(const std::string& name);
+  std::uint16_t log_array(const std::string& name, std::uintptr_t base);
   const NamedPointer* named(const Region& region, std::uintptr_t p) const;
   std::string shared_element(const SharedArray& array, std::uintptr_t p) const;
   Shadow& shadow_of(Region& region);
@@ -193,6 +209,8 @@ class Worker {
   void flush_log(unsigned first);
   void finish_reads();
   void report_divergence();
+  void note_use(int matrix, std::uintptr_t p, bool write, std::uint32_t pc);
+  void report_overruns();
   void report_stuck();
   bool acquired(std::uint32_t epoch) const;
 
@@ -218,6 +236,7 @@ class Worker {
   std::uint32_t launch_first_epoch_ = 1;
   std::vector<std::pair<std::uint32_t, uint3>> blocks_;  // first epoch, index
   bool reads_its_writes_ = false;
+  bool has_faulted_ = false;
 
   // of the block
   uint3 block_{};
@@ -227,6 +246,8 @@ class Worker {
   std::uint32_t barrier_pc_ = 0;
   std::vector<StepCount> steps_;
   std::vector<PendingRead> pending_reads_;
+  std::vector<MatrixUse> uses_;
+  std::array<std::int64_t, 4> stored_{};  // rows and columns of C: first and last
   int barrier_sum_ = 0;
   bool fenced_ = false;
   std::vector<std::uint32_t> acquired_;                            // first epochs of blocks
@@ -243,6 +264,7 @@ class Worker {
     Region* region = nullptr;
     std::uint32_t pc = 0;
     std::uint16_t log_id = 0;
+    std::int8_t matrix = -1;  // of the launch's matrices
   };
   std::array<CachedRegion, 64> region_cache_{};   // by instruction
   std::array<std::uint32_t, 256> stores_seen_{};  // instructions whose target was looked at

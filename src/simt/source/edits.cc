@@ -32,7 +32,7 @@ std::string Edits::apply() const {
   return text;
 }
 
-std::string quoted(std::string_view text) {
+std::string c_string(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') result += '\\';

@@ -43,6 +43,6 @@ class Edits {
 };
 
 /// A C string literal.
-std::string quoted(std::string_view text);
+std::string c_string(std::string_view text);
 
 }  // namespace tessera::simt

@@ -18,7 +18,7 @@ std::string kernel_name(std::size_t index) { return "::simt_kernel_" + std::to_s
 std::string site(const Program& program, std::size_t at, const std::string& expression,
                  std::size_t kernel) {
   const std::string entry = kernel == Tokens::npos ? "nullptr" : "&" + kernel_name(kernel);
-  return "simt_site(" + quoted(expression) + ", " + quoted(program.tokens.file(at)) + ", " +
+  return "simt_site(" + c_string(expression) + ", " + c_string(program.tokens.file(at)) + ", " +
          std::to_string(program.tokens[at].line) + ", " + entry + ")";
 }
 

@@ -139,7 +139,7 @@ class SharedReader {
 };
 
 std::string place(const Tokens& tokens, std::size_t name) {
-  return quoted(tokens[name].text) + ", " + quoted(tokens.file(name)) + ", " +
+  return c_string(tokens[name].text) + ", " + c_string(tokens.file(name)) + ", " +
          std::to_string(tokens[name].line);
 }
 
@@ -154,7 +154,7 @@ void rewrite_local(const Program& program, const SharedDeclaration& declaration)
     const std::string name(tokens[declarator.name].text);
     const std::string alignment = declaration.alignment.empty() ? "1" : declaration.alignment;
     const std::string value = declaration.is_dynamic
-                                  ? "simt_dynamic(" + name + ", " + quoted(name) + ", " +
+                                  ? "simt_dynamic(" + name + ", " + c_string(name) + ", " +
                                         std::to_string(tokens[declarator.name].line) + ")"
                                   : "simt_static(" + name + ", " + place(tokens, declarator.name) +
                                         ", " + alignment + ")";
@@ -183,7 +183,7 @@ void rewrite_global(const Program& program, const SharedDeclaration& declaration
     const std::string name(tokens[declarator.name].text);
     const std::string type = "simt_type_" + name, array = "simt_array_" + name;
     program.edits.replace(declarator.name, type);
-    std::string value = "simt_dynamic(" + type + ", " + quoted(name) + ", " +
+    std::string value = "simt_dynamic(" + type + ", " + c_string(name) + ", " +
                         std::to_string(tokens[declarator.name].line) + ")";
     if (!declaration.is_dynamic) {
       arrays += " static simt_shared_array " + array + " = ::simt::shared_array<decltype(" + type +

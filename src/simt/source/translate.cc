@@ -37,10 +37,10 @@ std::string define_kernels(const Kernels& kernels) {
   for (std::size_t i = 0; i < kernels.all.size(); ++i) {
     const Signature& kernel = kernels.all[i].signature;
     const std::string name = "simt_kernel_" + std::to_string(i);
-    text += "extern const simt_kernel " + name + " = {" + quoted(kernel.qualified_name) + ", " +
-            quoted(kernel.file) + ", " + std::to_string(kernel.line) + ", " +
-            quoted(to_string(kernel.template_parameters)) + ", " +
-            quoted(to_string(kernel.parameters)) + "};\n";
+    text += "extern const simt_kernel " + name + " = {" + c_string(kernel.qualified_name) + ", " +
+            c_string(kernel.file) + ", " + std::to_string(kernel.line) + ", " +
+            c_string(to_string(kernel.template_parameters)) + ", " +
+            c_string(to_string(kernel.parameters)) + "};\n";
     table += "&" + name + ", ";
   }
   return text + "extern \"C\" const simt_kernel* const simt_kernels[] = {" + table + "nullptr};\n";
@@ -103,7 +103,7 @@ Translation translate(const std::string& preprocessed, const std::string& path) 
   }
   translation.constants = find_constants(tokens, declarations);
   translation.talks_between_blocks = talks_between_blocks(tokens);
-  translation.text = kPreamble + declare_kernels(kernels) + "# 1 " + quoted(path) + "\n" +
+  translation.text = kPreamble + declare_kernels(kernels) + "# 1 " + c_string(path) + "\n" +
                      edits.apply() + define_kernels(kernels);
   return translation;
 }
