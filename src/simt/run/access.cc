@@ -366,6 +366,10 @@ void Worker::report_block_race(Region& region, std::uintptr_t p, const Access& b
 }
 
 void Worker::outside(std::uintptr_t p, unsigned bytes, bool write, std::uint32_t pc) {
+  // The kernel's arguments, on their way to the thread.
+  const auto arguments = reinterpret_cast<std::uintptr_t>(launch_->launch->context);
+  if (p - arguments < launch_->launch->context_bytes && !write) return;
+  if (p - memory_.image_low < memory_.image_high - memory_.image_low && !write) return;
   const bool harmless = memory_.is_zone(p);
   Region* near = memory_.near(p);
   if (stacks_.is_guard(p)) {
@@ -485,7 +489,7 @@ void Worker::report_overruns() {
 // --- counting -----------------------------------------------------------------------------------
 
 std::uint16_t Worker::log_array(const std::string& name, std::uintptr_t base) {
-  const std::pair<std::string, std::string> key{launch_->launch->site->expression, name};
+  const std::pair<std::string, std::string> key{launch_->name, name};
   auto it = std::find(log_names_.begin(), log_names_.end(), key);
   if (it == log_names_.end()) it = log_names_.insert(it, key);
   const auto id = static_cast<std::uint16_t>(it - log_names_.begin());

@@ -276,7 +276,7 @@ const char* element_of_argument(char element) {
 // before the result counts as wrong.
 void Session::judge_launch(const simt_launch& launch, const LaunchState& state, Launch& record) {
   static_cast<void>(state);
-  const simt_kernel* kernel = launch.site->kernel;
+  const simt_kernel* kernel = kernel_of(launch);
   if (kernel == nullptr || !sounds_like_product(kernel->name) || launch.grid.z != 1) return;
   const Recognised recognised = recognise(parse_parameters(kernel->parameters));
   if (!recognised.roles ||

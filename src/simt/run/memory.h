@@ -55,6 +55,8 @@ class Memory {
   std::size_t first_uninitialised(const void* p, std::size_t bytes);
 
   std::map<std::uintptr_t, std::unique_ptr<Region>>& regions() { return regions_; }
+  /// The program's own image: constants of the compiler's, which have no name.
+  std::uintptr_t image_low = 0, image_high = 0;
   std::uint64_t version = 0;  ///< counts changes of content by the host and by launches
 
   static constexpr std::size_t kZone = std::size_t{1} << 20;

@@ -116,6 +116,20 @@ void Session::load() {
   link_map* map = nullptr;
   dlinfo(image_, RTLD_DI_LINKMAP, &map);
   image_low_ = map->l_addr;
+  memory_.image_low = image_low_;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* memory) {
+        auto& m = *static_cast<Memory*>(memory);
+        if (info->dlpi_addr != m.image_low) return 0;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& segment = info->dlpi_phdr[i];
+          if (segment.p_type != PT_LOAD) continue;
+          m.image_high = std::max<std::uintptr_t>(
+              m.image_high, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
+        }
+        return 1;
+      },
+      &memory_);
   symbols_ = std::make_unique<Symbols>(options_.image, options_.words_folder, options_.source_path);
   for (const Symbol& symbol : symbols_->all()) {
     if (!symbol.is_function) {
@@ -211,7 +225,7 @@ RunResult Session::finish() {
 int Session::refuse(const simt_launch& launch, int error, std::string message, std::string remedy) {
   Finding f;
   f.rule = rule::kLaunch;
-  f.kernel = launch.site->expression;
+  f.kernel = name_of(launch);
   f.place = place_of(*launch.site);
   f.message = std::move(message);
   f.remedy = std::move(remedy);
@@ -267,9 +281,9 @@ bool Session::check_configuration(const simt_launch& launch, int& error) {
 
 std::string Session::key_of(const simt_launch& launch) const {
   std::string key =
-      fmt::format("{}|{}|{},{},{}|{},{},{}|{}", launch.site->expression, launch.site->line,
-                  launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,
-                  launch.block.z, launch.dynamic_shared_bytes);
+      fmt::format("{}|{}|{}|{},{},{}|{},{},{}|{}", launch.function, launch.site->expression,
+                  launch.site->line, launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x,
+                  launch.block.y, launch.block.z, launch.dynamic_shared_bytes);
   for (int i = 0; i < launch.argument_count; ++i) {
     const simt_argument& a = launch.arguments[i];
     key += fmt::format("|{},{},{},{}", a.kind, a.pointer, a.integer, a.real);
@@ -277,10 +291,31 @@ std::string Session::key_of(const simt_launch& launch) const {
   return key;
 }
 
+// A launch through a pointer names the pointer; the kernel follows from its address.
+std::string Session::name_of(const simt_launch& launch) const {
+  if (launch.site->kernel != nullptr || launch.function == nullptr) return launch.site->expression;
+  const Symbol* symbol =
+      symbols_->find(reinterpret_cast<std::uintptr_t>(launch.function) - image_low_);
+  return symbol == nullptr ? launch.site->expression : short_name(symbol->name);
+}
+
+const simt_kernel* Session::kernel_of(const simt_launch& launch) const {
+  if (launch.site->kernel != nullptr) return launch.site->kernel;
+  std::string name = name_of(launch);
+  name.resize(std::min(name.size(), name.find('<')));
+  const auto* table = static_cast<const simt_kernel* const*>(dlsym(image_, "simt_kernels"));
+  for (; table != nullptr && *table != nullptr; ++table) {
+    const std::string known = (*table)->name;
+    const std::size_t colon = known.rfind("::");
+    if (known.substr(colon == std::string::npos ? 0 : colon + 2) == name) return *table;
+  }
+  return nullptr;
+}
+
 void Session::name_pointers(const simt_launch& launch, LaunchState& state) const {
   std::vector<Parameter> parameters;
-  if (launch.site->kernel != nullptr) {
-    parameters = parse_parameters(launch.site->kernel->parameters);
+  if (const simt_kernel* kernel = kernel_of(launch)) {
+    parameters = parse_parameters(kernel->parameters);
   }
   for (int i = 0; i < launch.argument_count; ++i) {
     const simt_argument& a = launch.arguments[i];
@@ -372,7 +407,7 @@ void Session::run_blocks(LaunchState& state, const simt_launch& launch, Launch& 
   notes_.insert(fmt::format(
       "{}: {} of {} blocks were checked (the corners, and others spread over the grid); "
       "--max-accesses raises that",
-      launch.site->expression, record.blocks_checked, total));
+      state.name, record.blocks_checked, total));
   if (options_.has_drive) return;
   // A program goes on with the results of all blocks.
   std::vector<bool> ran(total);
@@ -444,6 +479,7 @@ void Session::collect(const LaunchState& state, const std::string& kernel) {
 
 void Session::prepare(const simt_launch& launch, LaunchState& state) {
   state.launch = &launch;
+  state.name = name_of(launch);
   state.serial = ++serial_;
   state.threads = static_cast<unsigned>(volume(launch.block));
   constexpr std::size_t kFirst = 4096;
@@ -494,7 +530,7 @@ int Session::launch(const simt_launch& launch) {
   }
 
   Launch record;
-  record.kernel = launch.site->expression;
+  record.kernel = state.name;
   record.place = place_of(*launch.site);
   record.grid = triple(launch.grid);
   record.block = triple(launch.block);
@@ -543,7 +579,7 @@ int Session::launch(const simt_launch& launch) {
   }
   if (watched) {
     merge_blocks(state, launch);
-    collect(state, launch.site->expression);
+    collect(state, state.name);
     const bool complete = record.blocks_run == record.blocks_total;
     if (options_.watch.check && complete && !options_.has_drive) {
       judge_launch(launch, state, record);
@@ -557,7 +593,7 @@ int Session::launch(const simt_launch& launch) {
     notes_.insert(
         fmt::format("{} ran unchecked: the time limit of {:g} s was reached; "
                     "--time-limit raises it",
-                    launch.site->expression, options_.time_limit_s));
+                    state.name, options_.time_limit_s));
     result_.launches.push_back(record);
     done_[key] = {memory_.version, result_.launches.size() - 1, false};
   } else {
@@ -692,7 +728,7 @@ void Session::note_signal(int signal, const void* address) {
                 : is_stack ? "touches memory that is not there, or runs out of local memory,"
                            : fmt::format("stopped with signal {} ({})", signal, strsignal(signal));
   }
-  if (state_ != nullptr) collect(*state_, state_->launch->site->expression);
+  if (state_ != nullptr) collect(*state_, state_->name);
 }
 
 }  // namespace tessera::simt

@@ -101,6 +101,8 @@ class Session {
   void run_quietly(const simt_launch& launch);
   bool check_configuration(const simt_launch& launch, int& error);
   std::string key_of(const simt_launch& launch) const;
+  std::string name_of(const simt_launch& launch) const;
+  const simt_kernel* kernel_of(const simt_launch& launch) const;
   void name_pointers(const simt_launch& launch, LaunchState& state) const;
   void run_blocks(LaunchState& state, const simt_launch& launch, Launch& record, bool watched);
   void merge_blocks(const LaunchState& state, const simt_launch& launch);

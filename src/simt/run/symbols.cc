@@ -24,7 +24,8 @@ std::string demangle(const char* name) {
   return result;
 }
 
-/// "tiled<16>" of "void ns::tiled<16>(float const*, int)".
+}  // namespace
+
 std::string short_name(const std::string& demangled) {
   std::string s = demangled;
   int depth = 0;
@@ -46,8 +47,6 @@ std::string short_name(const std::string& demangled) {
   }
   return s;
 }
-
-}  // namespace
 
 struct Symbols::Dwarf {
   int file = -1;

@@ -11,6 +11,9 @@
 
 namespace tessera::simt {
 
+/// "tiled<16>" of "void ns::tiled<16>(float const*, int)".
+std::string short_name(const std::string& demangled);
+
 struct Symbol {
   std::string name;  ///< demangled
   std::uint64_t offset = 0, bytes = 0;

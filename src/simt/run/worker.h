@@ -46,6 +46,7 @@ struct MatrixWatch {
 /// What all blocks of a launch have in common.
 struct LaunchState {
   const simt_launch* launch = nullptr;
+  std::string name;  ///< of the kernel: "tiled<16>"
   int serial = 0;
   unsigned threads = 0;
   std::vector<NamedPointer> pointers;                  // sorted by base

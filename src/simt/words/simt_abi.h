@@ -117,6 +117,7 @@ struct simt_launch {
   void* stream;
   void (*body)(void* context);  // one thread of the kernel
   void* context;
+  size_t context_bytes;  // the arguments lie in it, on the host's side
   const simt_argument* arguments;
   int argument_count;
 };

@@ -113,6 +113,7 @@ struct call<F, std::index_sequence<I...>, T...> : leaf<I, T>... {
         describe(static_cast<leaf<I, T>*>(this)->value)...};
     with->body = &body;
     with->context = this;
+    with->context_bytes = sizeof *this;
     with->arguments = arguments;
     with->argument_count = static_cast<int>(sizeof...(T));
     simt_launch_kernel(with);
