@@ -58,6 +58,28 @@ std::string compiled(const Translation& program, const Source& source, Build bui
   }
 }
 
+/// The source as nvcc gets it: with the driver behind it, which instantiates a template.
+struct NvccSource {
+  std::string path;
+  std::vector<std::string> flags;
+};
+NvccSource nvcc_source(const CheckOptions& options, const std::string& source,
+                       const std::string& appended, const std::string& folder) {
+  if (appended.empty()) return {options.path, options.flags};
+  const std::filesystem::path own = std::filesystem::path(folder) / "nvcc";
+  std::filesystem::create_directories(own);
+  for (const Word& word : words()) {
+    if (word.name == "simt_drive.h") std::ofstream(own / word.name) << word.text;
+  }
+  NvccSource result{(own / "kernel.cu").string(), options.flags};
+  std::ofstream out(result.path);
+  const auto full = std::filesystem::absolute(options.path);
+  out << fmt::format("#line 1 \"{}\"\n", full.string()) << source << "\n" << appended;
+  result.flags.push_back("-I" + full.parent_path().string());
+  result.flags.push_back("-I" + own.string());
+  return result;
+}
+
 /// As the run needs them.
 std::vector<LineWidth> line_widths(const Cubin& cubin) {
   std::vector<LineWidth> widths;
@@ -67,19 +89,28 @@ std::vector<LineWidth> line_widths(const Cubin& cubin) {
   return widths;
 }
 
-/// "tiled" of "ns::tiled<16>".
-std::string base_name(const std::string& kernel) {
-  const std::string name = kernel.substr(0, kernel.find('<'));
-  const std::size_t colon = name.rfind(':');
-  return colon == std::string::npos ? name : name.substr(colon + 1);
+/// "tiled<16>" of "ns::tiled<16>", without blanks.
+std::string last_part(const std::string& kernel) {
+  std::string name;
+  int depth = 0;
+  for (const char c : kernel) {
+    if (c == ' ') continue;
+    if (c == '<' || c == '(') ++depth;
+    if (c == '>' || c == ')') --depth;
+    if (c == ':' && depth == 0) {
+      name.clear();
+    } else {
+      name += c;
+    }
+  }
+  return name;
 }
 
 /// The compiled kernels that were launched, with their occupancy.
 void add_compiled(Report& report, const Cubin& cubin) {
   for (Compiled kernel : cubin.kernels) {
     for (const Launch& launch : report.check.launches) {
-      const std::string name = base_name(launch.kernel);
-      if (kernel.kernel.find(name) == std::string::npos) continue;
+      if (last_part(kernel.kernel) != last_part(launch.kernel)) continue;
       const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
       add_occupancy(kernel, static_cast<int>(threads),
                     static_cast<std::int64_t>(launch.dynamic_shared_bytes));
@@ -150,7 +181,8 @@ Report check(const CheckOptions& options) {
   const std::string nvcc = options.use_nvcc && options.count ? find_nvcc() : "";
   if (!nvcc.empty()) {
     cubin_task = std::async(std::launch::async, [&] {
-      return compile_cubin(nvcc, options.path, options.flags, options.architecture, folder.path());
+      const NvccSource in = nvcc_source(options, report.source, source.appended, folder.path());
+      return compile_cubin(nvcc, in.path, in.flags, options.architecture, folder.path());
     });
   }
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));

@@ -126,7 +126,13 @@ Cubin compile_cubin(const std::string& nvcc, const std::string& path,
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("nvcc: architecture = \"{}\" must be like sm_90", architecture));
   const std::string cubin = folder + "/kernels.cubin", log = folder + "/nvcc.log";
-  std::vector<std::string> words = {nvcc, "-cubin", "-lineinfo", "-arch=" + architecture};
+  // The two extensions change no code that compiles without them.
+  std::vector<std::string> words = {nvcc,
+                                    "-cubin",
+                                    "-lineinfo",
+                                    "--expt-relaxed-constexpr",
+                                    "--extended-lambda",
+                                    "-arch=" + architecture};
   for (const std::string& flag : nvcc_flags(flags)) words.push_back(flag);
   words.insert(words.end(), {"-x", "cu", "-o", cubin, path});
   const int status = run_program(words, log);

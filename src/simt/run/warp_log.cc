@@ -130,38 +130,53 @@ int WarpLog::width(const LoggedAccess& a) {
 }
 
 // The GPU's compiler joins neighbouring accesses of one line into wider ones; so are the logged
-// ones where its code says so: all accesses of the line that fall into one aligned piece of that
-// width become one, at the place of the first.
+// ones where its code says so: those that fill an aligned piece of that width become one, at the
+// place of the first. What fills no piece stays as it is: another array on the same line, or
+// another kernel's code.
 void WarpLog::widen(Lane& lane) {
-  struct Open {
-    std::uintptr_t base;
-    std::uint32_t filled;
-    std::size_t at;
-  };
-  std::vector<Open> open;
-  widened_.clear();
-  for (const LoggedAccess& a : lane) {
+  constexpr std::size_t kWindow = 64;  // pieces that may be incomplete at once
+  pieces_.clear();
+  piece_of_.assign(lane.size(), -1);
+  std::size_t oldest = 0;
+  bool any = false;
+  for (std::size_t i = 0; i < lane.size(); ++i) {
+    const LoggedAccess& a = lane[i];
     const int width = this->width(a);
-    if (width <= a.bytes) {
-      widened_.push_back(a);
-      continue;
-    }
+    if (width <= a.bytes) continue;
     const std::uintptr_t base = a.address / width * width;
     const std::uint32_t slot = std::uint32_t{1} << ((a.address - base) / a.bytes);
-    auto joins = std::find_if(open.rbegin(), open.rend(), [&](const Open& o) {
-      return o.base == base && widened_[o.at].is_write == a.is_write &&
-             widened_[o.at].bytes == width;
-    });
-    if (joins != open.rend() && (joins->filled & slot) == 0) {
-      joins->filled |= slot;
-      continue;
+    std::size_t p = pieces_.size();
+    while (p-- > oldest) {
+      const Piece& piece = pieces_[p];
+      if (piece.base == base && piece.array == a.array && piece.is_shared == a.is_shared &&
+          piece.is_write == a.is_write && piece.bytes == a.bytes && (piece.filled & slot) == 0) {
+        break;
+      }
     }
-    open.push_back({base, slot, widened_.size()});
-    if (open.size() > 64) open.erase(open.begin(), open.begin() + 32);
-    LoggedAccess wide = a;
-    wide.address = base;
-    wide.bytes = static_cast<std::uint8_t>(width);
-    widened_.push_back(wide);
+    if (p + 1 == oldest || p == ~std::size_t{0}) {
+      p = pieces_.size();
+      pieces_.push_back({base, 0, i, a.array, a.bytes, static_cast<std::uint8_t>(width),
+                         a.is_shared != 0, a.is_write != 0});
+      if (pieces_.size() - oldest > kWindow) ++oldest;
+    }
+    pieces_[p].filled |= slot;
+    piece_of_[i] = static_cast<std::int32_t>(p);
+    any = true;
+  }
+  if (!any) return;
+  widened_.clear();
+  for (std::size_t i = 0; i < lane.size(); ++i) {
+    const Piece* piece = piece_of_[i] < 0 ? nullptr : &pieces_[piece_of_[i]];
+    const bool full =
+        piece != nullptr && piece->filled == (std::uint32_t{1} << piece->width / piece->bytes) - 1;
+    if (!full) {
+      widened_.push_back(lane[i]);
+    } else if (piece->first == i) {
+      LoggedAccess wide = lane[i];
+      wide.address = piece->base;
+      wide.bytes = piece->width;
+      widened_.push_back(wide);
+    }
   }
   lane.swap(widened_);
 }

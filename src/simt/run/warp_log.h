@@ -75,7 +75,17 @@ class WarpLog {
     SiteCounts* counts = nullptr;
   };
   std::array<Cached, 256> cache_{};
+  struct Piece {
+    std::uintptr_t base;
+    std::uint32_t filled;
+    std::size_t first;
+    std::uint16_t array;
+    std::uint8_t bytes, width;
+    bool is_shared, is_write;
+  };
   Lane widened_;
+  std::vector<Piece> pieces_;
+  std::vector<std::int32_t> piece_of_;
   std::vector<std::uintptr_t> bases_;
 };
 

@@ -3,7 +3,8 @@
 //
 //   tessera check tests/check/registry/plain_kernels.cu -- -I src -I include -DKERNEL=k02_tiled
 //
-// With -DSQUARE=256 the FP32 configurations multiply one square matrix instead, for counting.
+// With -DSQUARE=256 -DCONFIG=t16 that FP32 configuration multiplies one square matrix instead, for
+// counting.
 // Exits with 1 when a product is wrong.
 #include <cuda_runtime.h>
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #define NAME_OF(x) #x
+#define TEXT_OF(x) NAME_OF(x)
 #define FILE_OF(x) NAME_OF(kernels/cuda/x.cu)
 #include FILE_OF(KERNEL)
 
@@ -178,7 +180,8 @@ int main() {
   int products = 0;
   for (const Kernel& kernel : registry.kernels()) {
 #ifdef SQUARE
-    if (kernel.id.dtype == DType::kF32) products += multiply<float>(kernel, {SQUARE, SQUARE, SQUARE}, false);
+    if (kernel.id.dtype != DType::kF32 || kernel.id.config != TEXT_OF(CONFIG)) continue;
+    products += multiply<float>(kernel, {SQUARE, SQUARE, SQUARE}, false);
 #else
     for (const Case& c : cases_of(kernel)) {
       products += kernel.id.dtype == DType::kF32 ? multiply<float>(kernel, c, true)
