@@ -254,6 +254,30 @@ TEST(Translate, Constants) {
   EXPECT_FALSE(contains(result.text, "#define TILE"));
 }
 
+TEST(Translate, WhatALoneKernelIsDrivenBy) {
+  const Translation result = translated(
+      "typedef float real_t;\nusing element = real_t;\nusing wide = unsigned long long;\n"
+      "typedef int* pointer;\nusing list = std::vector<int>;\n"
+      "template <int BM, int BN = BM * 2, typename T = element> __global__ void k(T* p);\n"
+      "template <int BM, int BN, typename T>\n"
+      "__global__ void k(T* p) { __shared__ T s[BM][BN+1];p[blockIdx.x]=s[0][0]; }\n"
+      "# 1 \"solve.h\" 1\nextern \"C\" void solve(const float* A, int N) { k<4><<<1, 2>>>(A); }\n");
+  ASSERT_EQ(result.kernels.size(), 1u);
+  const Signature& k = result.kernels[0];
+  EXPECT_EQ(k.body,
+            "__shared__ T s [ BM ] [ BN + 1 ] ; p [ blockIdx . x ] = s [ 0 ] [ 0 ] ;");
+  ASSERT_EQ(k.template_parameters.size(), 3u);
+  EXPECT_EQ(k.template_parameters[0].default_value, "");
+  EXPECT_EQ(k.template_parameters[1].default_value, "BM*2");
+  EXPECT_EQ(k.template_parameters[2].default_value, "element");
+  std::string all;
+  for (const Constant& one : result.aliases) all += one.name + "=" + one.value + " ";
+  EXPECT_EQ(all, "real_t=float element=float wide=unsigned long long ");
+  ASSERT_EQ(result.solves.size(), 1u);
+  EXPECT_EQ(result.solves[0].file, "solve.h");
+  EXPECT_EQ(result.solves[0].line, 1);
+}
+
 TEST(Translate, BlocksThatTalk) {
   EXPECT_TRUE(translated("__global__ void k(int* p) { atomicAdd(p, 1); }").talks_between_blocks);
   EXPECT_TRUE(translated("__global__ void k(int* p) { __threadfence(); }").talks_between_blocks);

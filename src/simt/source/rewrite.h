@@ -32,5 +32,7 @@ void rewrite_assembly(const Program& program);
 void refuse_unsupported(const Program& program);
 
 std::vector<Constant> find_constants(const Tokens& tokens, const Declarations& declarations);
+/// Other names of types that are plain words, each with the type that it comes to in the end.
+std::vector<Constant> find_aliases(const Tokens& tokens, const Declarations& declarations);
 
 }  // namespace tessera::simt

@@ -98,10 +98,12 @@ Translation translate(const std::string& preprocessed, const std::string& path) 
     if (is_named(tokens, function, "main")) translation.has_main = true;
     if (is_named(tokens, function, "solve") && !function.device_only()) {
       translation.solves.push_back(
-          {tokens[function.name.first].line, read_parameters(tokens, function.parameters)});
+          {tokens[function.name.first].line, read_parameters(tokens, function.parameters),
+           tokens.file(function.name.first)});
     }
   }
   translation.constants = find_constants(tokens, declarations);
+  translation.aliases = find_aliases(tokens, declarations);
   translation.talks_between_blocks = talks_between_blocks(tokens);
   translation.text = kPreamble + declare_kernels(kernels) + "# 1 " + c_string(path) + "\n" +
                      edits.apply() + define_kernels(kernels);

@@ -57,7 +57,7 @@ struct Translation {
   std::vector<SolveFunction> solves;
   std::vector<Refusal> refusals;
   std::vector<Constant> constants;
-  std::vector<Constant> aliases;  ///< "real_t", "float": typedef and using of an arithmetic type
+  std::vector<Constant> aliases;  ///< "real_t", "float": typedef and using of plain words
   bool has_main = false;
   bool talks_between_blocks = false;  ///< atomics, fences or volatile: blocks run one after another
 };
