@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of the fuzz targets: corpus/npy, corpus/safetensors and corpus/suite beside
-this file.
+"""Writes the seed corpus of the fuzz targets: a folder of corpus/ beside this file for each.
 
-The seeds are small files that load, and files that lie in each of the ways the readers check.
+The seeds are small files that load, and files that lie in each of the ways the readers check;
+for the translation, programs of every form that it rewrites.
 Run it after changing it, and commit what it writes.
 """
 
@@ -129,8 +129,84 @@ SUITE = {
     ),
 }
 
-for folder, seeds in (("npy", NPY), ("safetensors", SAFETENSORS), ("suite", SUITE)):
+
+TRANSLATE = {
+    "launch": b"template <int T> __global__ void k(float* p, int n = 2) { p[n] = T; }\n"
+    b"void f() { k<16><<<dim3(1, 2), 4 << 2, 0, s>>>(p, 1); (*q[1])<<<g, b>>>(); }\n",
+    "launch_function": b"namespace a { __global__ void k(); }\n"
+    b"void f() { std::cudaLaunchKernel((const void*)&a::k, g, b, x, 0, s); }\n",
+    "shared": b"__global__ void __launch_bounds__(64, 2) k() {\n  __shared__ __align__(16) float "
+    b"s[4][A<1, 2>::v], t;\n  extern __shared__ char raw[];\n}\n",
+    "file_shared": b"__shared__ float tile[16];\n__device__ void f() { tile[0] = 1; }\n",
+    "constants": b"#define T 16\n#define AREA (T * (T + 1)) << 1\nconstexpr int kA = AREA - 0x1e;\n"
+    b"enum { BM = 64, BN };\ntypedef float real; using element = real;\n",
+    "assembly": b'__device__ void f() { asm volatile("{ .reg .pred p; setp.ne.b32 p, %0, 0; @p '
+    b'cp.async.ca.shared.global [%1], [%2], 4; }\\n" :: "r"(n), "r"(a), "l"(b) : "memory"); }\n',
+    "classes": b"struct S : B<int> { S() : a{1}, b(2) {} __device__ int operator()(int) const; };\n"
+    b"template <class T> struct Q { static __global__ void k(T); };\nvoid Q<int>::f() {}\n",
+    "markers": b'# 1 "<built-in>" 1\n#define __X 1\n# 1 "/usr/include/cublas_v2.h" 1 3\nint c;\n'
+    b'# 4 "k.cu" 2\nauto s = R"x(<<<)x"; char c = \'\\\'\';\n',
+    "refused": b"__global__ void k() { cg::this_grid().sync(); wmma::fill(f); k<<<1, 2>>>(); }\n"
+    b"void f() { cublasSgemm(h); thrust::sort(v); tex2D<float>(t); }\n",
+    "unbalanced": b"__global__ void k(int a[ { ( < __shared__ __align__( x;\n} ) >>>( <<<\n",
+}
+
+
+def cubin(relocations=".rela.debug_line", **lies):
+    """One kernel of two instructions and their line numbers, as an ELF file."""
+    name = b"_Z1kPf"
+    text = b"".join(struct.pack("<QQ", code, width) for code, width in ((0x981, 4 << 9), (0x386, 4 << 9)))
+    info = struct.pack("<BBH", 4, 0x2F, 8) + struct.pack("<II", 1, 40)
+    header = b"\1\1\xfb\x0e\x0a" + b"\0\1\1\1\1\0\0\0\1" + b"\0" + b"k.cu\0\0\0\0" + b"\0"
+    program = b"\0\x09\2" + bytes(8) + b"\3\2\1" + b"\2\x10\3\1\1" + b"\2\x10" + b"\0\1\1"
+    lines = struct.pack("<IHI", 6 + len(header) + len(program), 2, len(header)) + header + program
+    moved = struct.pack("<QQq", lines.index(b"\0\x09\2") + 3, 1 << 32 | 2, 0)
+    symbols = bytes(24) + struct.pack("<IBBHQQ", 1, 0x12, 0x10, 1, 0, len(text))
+    annotations = struct.pack("<BBH", 4, 0x55, 8) + struct.pack("<II", 1, 0x10)
+    sections = [
+        (b".text." + name, 1, text),
+        (b".nv.info." + name, 0x70000000, annotations),
+        (b".nv.shared." + name, 8, b""),
+        (b".strtab", 3, b"\0" + name + b"\0"),
+        (b".symtab", 2, symbols),
+        (b".nv.info", 0x70000000, info),
+        (b".debug_line", 1, lines),
+        (relocations.encode(), 4, moved),
+    ]
+    names = b"\0" + b"".join(n + b"\0" for n, _, _ in sections) + b".shstrtab\0"
+    sections.append((b".shstrtab", 3, names))
+    body, headers = b"", bytes(64)
+    for n, kind, data in sections:
+        size = lies.get(n.decode(), len(data))
+        headers += struct.pack("<IIQQQQIIQQ", names.index(n + b"\0"), kind, 0, 0, 64 + len(body), size, 0, 0, 0, 0)
+        body += data
+    count = len(sections) + 1
+    return (
+        b"\x7fELF\2\1\1\0\x08" + bytes(7)
+        + struct.pack("<HHIQQQIHHHHHH", 2, 190, 1, 0, 0, 64 + len(body), 0x06005A04, 64, 0, 0, 64, count, count - 1)
+        + body + headers
+    )
+
+
+CUBIN = {
+    "one": cubin(),
+    "addend_in_place": cubin(".rel.debug_line"),
+    "no_lines": cubin(**{".debug_line": 0}),
+    "long_section": cubin(**{".nv.info": 1 << 40}),
+    "long_shared": cubin(**{".nv.shared._Z1kPf": 1 << 63}),
+    "short_symbols": cubin(**{".symtab": 30}),
+    "truncated": cubin()[:300],
+    "no_sections": cubin()[:64],
+}
+
+for folder, seeds in (
+    ("npy", NPY),
+    ("safetensors", SAFETENSORS),
+    ("suite", SUITE),
+    ("translate", TRANSLATE),
+    ("cubin", CUBIN),
+):
     (HERE / folder).mkdir(parents=True, exist_ok=True)
     for name, seed in seeds.items():
-        assert len(seed) < 1024, name
+        assert len(seed) < 2048, name
         (HERE / folder / name).write_bytes(seed)

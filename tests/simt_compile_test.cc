@@ -180,11 +180,12 @@ TEST_F(Compile, BadFilesAndLibraries) {
   const std::string header =
       message_of({write("\n#include \"not_here.h\"\n"), {}, ""}, ErrorCode::kBadFile);
   EXPECT_TRUE(contains(header, "k.cu:2:10: fatal error: 'not_here.h' file not found")) << header;
-  const std::string library =
-      message_of({write("#include <cutlass/not_here.h>\n"), {}, ""}, ErrorCode::kUnsupported);
-  EXPECT_TRUE(
-      contains(library, "k.cu:1: #include <cutlass/not_here.h>: Host code that needs CUTLASS"))
+  const std::string library = message_of(
+      {write("#include <cutlass/not_here.h>\nGemm<float> g;\n"), {}, ""}, ErrorCode::kUnsupported);
+  EXPECT_TRUE(contains(library, "k.cu:1: #include <not_here.h>: Host code that needs CUTLASS"))
       << library;
+  EXPECT_TRUE(contains(library, "k.cu:2:1: error: ")) << library;
+  built({write("#include <cublas_v2.h>\n#include \"cub/not_here.cuh\"\nint main() {}\n"), {}, ""});
   const std::string missing = message_of(
       {write("int main() {}\n"), {"-lno_such_library_anywhere"}, ""}, ErrorCode::kBadFile);
   EXPECT_TRUE(contains(missing, "does not link")) << missing;

@@ -254,6 +254,29 @@ TEST(Translate, Constants) {
   EXPECT_FALSE(contains(result.text, "#define TILE"));
 }
 
+TEST(Translate, WhatALoneKernelIsDrivenBy) {
+  const Translation result = translated(
+      "typedef float real_t;\nusing element = real_t;\nusing wide = unsigned long long;\n"
+      "typedef int* pointer;\nusing list = std::vector<int>;\n"
+      "template <int BM, int BN = BM * 2, typename T = element> __global__ void k(T* p);\n"
+      "template <int BM, int BN, typename T>\n"
+      "__global__ void k(T* p) { __shared__ T s[BM][BN+1];p[blockIdx.x]=s[0][0]; }\n"
+      "# 1 \"solve.h\" 1\nextern \"C\" void solve(const float* A, int N) { k<4><<<1, 2>>>(A); }\n");
+  ASSERT_EQ(result.kernels.size(), 1u);
+  const Signature& k = result.kernels[0];
+  EXPECT_EQ(k.body, "__shared__ T s [ BM ] [ BN + 1 ] ; p [ blockIdx . x ] = s [ 0 ] [ 0 ] ;");
+  ASSERT_EQ(k.template_parameters.size(), 3u);
+  EXPECT_EQ(k.template_parameters[0].default_value, "");
+  EXPECT_EQ(k.template_parameters[1].default_value, "BM*2");
+  EXPECT_EQ(k.template_parameters[2].default_value, "element");
+  std::string all;
+  for (const Constant& one : result.aliases) all += one.name + "=" + one.value + " ";
+  EXPECT_EQ(all, "real_t=float element=float wide=unsigned long long ");
+  ASSERT_EQ(result.solves.size(), 1u);
+  EXPECT_EQ(result.solves[0].file, "solve.h");
+  EXPECT_EQ(result.solves[0].line, 1);
+}
+
 TEST(Translate, BlocksThatTalk) {
   EXPECT_TRUE(translated("__global__ void k(int* p) { atomicAdd(p, 1); }").talks_between_blocks);
   EXPECT_TRUE(translated("__global__ void k(int* p) { __threadfence(); }").talks_between_blocks);
@@ -312,12 +335,46 @@ TEST(Translate, RefusalsByNameAndLine) {
 }
 
 TEST(Translate, LibrariesByTheirHeaders) {
-  const Translation result = translated(
+  const std::string header =
       "int a;\n\n# 1 \"/usr/include/cublas_v2.h\" 1 3\nint c;\n# 1 \"/usr/include/inner.h\" 1 3\n"
-      "# 2 \"/usr/include/cublas_v2.h\" 2 3\n# 4 \"k.cu\" 2\nvoid f() { cublasCreate(); }\n");
-  ASSERT_EQ(result.refusals.size(), 1u);
-  EXPECT_EQ(result.refusals[0].what, "#include <cublas_v2.h>");
-  EXPECT_EQ(result.refusals[0].line, 3);
+      "# 2 \"/usr/include/cublas_v2.h\" 2 3\n# 4 \"k.cu\" 2\n";
+  const Translation used = translated(header + "void f() { cublasCreate(); cublasInit(); }\n");
+  ASSERT_EQ(used.refusals.size(), 1u);
+  EXPECT_EQ(used.refusals[0].what, "cublasCreate");
+  EXPECT_EQ(used.refusals[0].line, 4);
+  // A header of which nothing is used is told only if the program does not compile.
+  const Translation unused = translated(header + "void f() {}\n");
+  EXPECT_TRUE(unused.refusals.empty());
+  ASSERT_EQ(unused.doubts.size(), 1u);
+  EXPECT_EQ(unused.doubts[0].what, "#include <cublas_v2.h>");
+  EXPECT_EQ(unused.doubts[0].line, 3);
+}
+
+TEST(Translate, ALoneKernelIsFreedOfWhatItDoesNotCall) {
+  const std::string text =
+      "cublasHandle_t handle;\nstruct Peer {\n  cublasHandle_t h;\n};\n"
+      "void create() { cublasCreate(&handle); }\nvoid peer(Peer p) {\n"
+      "# 9 \"k.cu\"\n  create(); }\n"
+      "__device__ float twice(float x) { return x + x; }\n"
+      "__global__ void cores() { nvcuda::wmma::fill(f); }\n"
+      "__global__ void plain(float* p) { p[0] = twice(p[1]); }\n"
+      "int main() { peer(Peer()); plain<<<1, 1>>>(nullptr); }\n";
+  EXPECT_EQ(translated(text).refusals.size(), 2u);
+  const Translation result = translate_for("plain", text, "k.cu");
+  EXPECT_TRUE(result.refusals.empty());
+  ASSERT_EQ(result.kernels.size(), 1u);
+  EXPECT_EQ(result.kernels[0].line, 12);
+  EXPECT_FALSE(result.has_main);
+  for (const std::string gone : {"cublas", "Peer", "wmma", "main"}) {
+    EXPECT_FALSE(contains(result.text, gone)) << gone;
+  }
+  EXPECT_TRUE(contains(result.text, "twice(float x)"));
+  EXPECT_TRUE(contains(result.text, "# 9 \"k.cu\"\n"));
+  // What the kernel does call is told.
+  const Translation cores = translate_for("cores", text, "k.cu");
+  ASSERT_EQ(cores.refusals.size(), 1u);
+  EXPECT_EQ(cores.refusals[0].what, "wmma");
+  EXPECT_EQ(cores.refusals[0].line, 11);
 }
 
 TEST(Assembly, KnownInstructions) {

@@ -106,6 +106,13 @@ std::string last_part(const std::string& kernel) {
   return name;
 }
 
+/// "tiled" of --kernel 'ns::tiled<16>'.
+std::string named_kernel(const CheckOptions& options) {
+  std::string name = base_name(options.driver.kernel);
+  std::erase(name, ' ');
+  return name;
+}
+
 /// The compiled kernels that were launched, with their occupancy.
 void add_compiled(Report& report, const Cubin& cubin) {
   for (Compiled kernel : cubin.kernels) {
@@ -129,8 +136,12 @@ Report check(const CheckOptions& options) {
   report.source = read_file(options.path);
 
   TemporaryFolder folder;
-  Source source{options.path, options.flags, ""};
+  Source source{options.path, options.flags, "", options.as_lone_kernel, named_kernel(options)};
   Translation program = translated(source, folder);
+  if (!program.has_main && !source.is_lone_kernel) {
+    source.is_lone_kernel = true;
+    if (!program.refusals.empty()) program = translated(source, folder);
+  }
   refuse(program.refusals);
 
   RunOptions run_options;

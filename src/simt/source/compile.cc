@@ -5,12 +5,14 @@
 
 #include <filesystem>
 #include <fstream>
-#include <mutex>
+#include <set>
 #include <sstream>
 
 #include "bench/run_program.h"
 #include "simt/source/columns.h"
 #include "simt/source/diagnostics.h"
+#include "simt/source/libraries.h"
+#include "simt/source/tokens.h"
 #include "simt/source/words.h"
 #include "tessera/error.h"
 
@@ -100,7 +102,17 @@ void write_file(const std::string& path, const std::string& text) {
   if (!out.flush()) throw Error(ErrorCode::kOutputFailure, "check: cannot write " + path);
 }
 
-[[noreturn]] void fail(const std::string& messages, const MessageContext& context) {
+[[noreturn]] void fail(const std::string& messages, const MessageContext& context,
+                       const std::vector<Refusal>& doubts = {}) {
+  std::string because;
+  for (const Refusal& doubt : doubts) {
+    because +=
+        doubt.file + ":" + std::to_string(doubt.line) + ": " + doubt.what + ": " + doubt.why + "\n";
+  }
+  if (!because.empty()) {
+    throw Error(ErrorCode::kUnsupported, context.path + ": does not compile\n" + because +
+                                             readable_errors(messages, context));
+  }
   throw Error(ErrorCode::kBadFile,
               context.path + ": does not compile\n" + readable_errors(messages, context));
 }
@@ -194,12 +206,49 @@ void redirect_hooks(const std::string& object, const std::string& names) {
 }
 
 void compile_object(const Words& base, const std::string& text, const std::string& object,
-                    const MessageContext& context) {
+                    const MessageContext& context, const std::vector<Refusal>& doubts) {
   Words words = base;
   for (const std::string& option : sanitiser_options()) append(words, {"-mllvm", option});
   append(words, {text, "-o", object});
   const bench::Printed printed = bench::run_program(words);
-  if (printed.exit_code != 0) fail(printed.err, context);
+  if (printed.exit_code != 0) fail(printed.err, context, doubts);
+}
+
+/// The first header of a library that was found outside the executor's folder.
+std::string library_header(const std::string& text, const std::string& folder) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    LineMarker marker;
+    if (text[at] == '#' && read_marker(std::string_view(text).substr(at, end - at), &marker) &&
+        marker.enters && marker.is_system && !marker.file.starts_with(folder) &&
+        !library_of_header(marker.file).empty()) {
+      return std::string(name_of_header(marker.file));
+    }
+    at = end + 1;
+  }
+  return "";
+}
+
+/// Preprocesses. A header of a library is stood in for: it may be missing, and it would bring in
+/// CUDA's own; many a file includes one without using it.
+std::string preprocessed(const Words& command, const Source& source,
+                         const TemporaryFolder& folder) {
+  std::set<std::string> standing_in;
+  for (;;) {
+    const bench::Printed printed = bench::run_program(command);
+    const bool is_done = printed.exit_code == 0;
+    const std::string header =
+        is_done ? library_header(printed.out, folder.path()) : missing_library_header(printed.err);
+    const bool leads_out = header.find("..") != std::string::npos || header.starts_with("/");
+    if (header.empty() || leads_out || !standing_in.insert(header).second) {
+      if (is_done) return printed.out;
+      fail(printed.err, {folder.path(), "", source.path});
+    }
+    const std::filesystem::path path = folder.path() + "/words/" + header;
+    std::error_code ignored;  // writing tells
+    std::filesystem::create_directories(path.parent_path(), ignored);
+    write_file(path.string(), std::string(stand_in_header()));
+  }
 }
 
 }  // namespace
@@ -231,14 +280,10 @@ Translation read_source(const Source& source, const TemporaryFolder& folder) {
                            "\n# 1 \"<driver>\"\n" + source.appended);
     append(words, {"-iquote", parent.empty() ? "." : parent, joined});
   }
-  const bench::Printed printed = bench::run_program(words);
-  if (printed.exit_code != 0) {
-    const std::string library = missing_library(printed.err);
-    if (!library.empty()) throw Error(ErrorCode::kUnsupported, library);
-    fail(printed.err, {folder.path(), "", source.path});
-  }
   SourceLines lines;
-  return translate(restore_columns(printed.out, lines), source.path);
+  const std::string text = restore_columns(preprocessed(words, source, folder), lines);
+  return source.is_lone_kernel ? translate_for(source.kernel, text, source.path)
+                               : translate(text, source.path);
 }
 
 std::string compile(const Translation& translation, const Source& source, Build build,
@@ -249,7 +294,7 @@ std::string compile(const Translation& translation, const Source& source, Build 
   const Flags flags = sort_flags(source.flags);
   const MessageContext context = {folder.path(), translation.text, source.path};
   write_file(text, translation.text);
-  compile_object(compile_command(clang, build, flags), text, object, context);
+  compile_object(compile_command(clang, build, flags), text, object, context, translation.doubts);
   redirect_hooks(object, stem + ".names");
 
   // The program's functions are its own, whatever the executor's are called.

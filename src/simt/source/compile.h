@@ -11,7 +11,9 @@ namespace tessera::simt {
 struct Source {
   std::string path;                ///< of the .cu
   std::vector<std::string> flags;  ///< the user's: -I, -D, -std, libraries
-  std::string appended;            ///< CUDA C++ behind the program's end, such as a driver
+  std::string appended = {};       ///< CUDA C++ behind the program's end, such as a driver
+  bool is_lone_kernel = false;     ///< what the kernel does not call may be left out
+  std::string kernel = {};         ///< the one meant; empty: any
 };
 
 /// A folder that vanishes with the object; TMPDIR or /tmp.

@@ -159,7 +159,7 @@ std::string readable_link_errors(const std::string& messages, const std::string&
   return text;
 }
 
-std::string missing_library(const std::string& messages) {
+std::string missing_library_header(const std::string& messages) {
   for (const Message& message : read_messages(messages)) {
     const std::size_t quote = message.text.find('\'');
     if (message.text.find("file not found") == std::string::npos || quote == std::string::npos) {
@@ -167,10 +167,7 @@ std::string missing_library(const std::string& messages) {
     }
     const std::string header =
         message.text.substr(quote + 1, message.text.find('\'', quote + 1) - quote - 1);
-    const std::string_view library = library_of_header(header);
-    if (library.empty()) continue;
-    return message.file + ":" + std::to_string(message.line) + ": #include <" + header +
-           ">: " + why_not(library);
+    if (!library_of_header(header).empty()) return header;
   }
   return "";
 }

@@ -18,8 +18,7 @@ std::string readable_errors(const std::string& messages, const MessageContext& c
 /// A linker's messages, without the folder's paths; about 20 lines.
 std::string readable_link_errors(const std::string& messages, const std::string& folder);
 
-/// One line with place, header and library when a header of a known library is missing; else
-/// empty.
-std::string missing_library(const std::string& messages);
+/// The header of a known library that is missing, as the program names it; else empty.
+std::string missing_library_header(const std::string& messages);
 
 }  // namespace tessera::simt

@@ -50,16 +50,34 @@ constexpr std::array<Known, 5> kNamespaces = {{{"cutlass", "CUTLASS"},
                                                {"thrust", "Thrust"},
                                                {"torch", "PyTorch"}}};
 
-}  // namespace
+struct Place {
+  std::size_t at = 0;
+  std::string_view library;
+};
 
-std::string_view library_of_header(std::string_view header) {
+/// Where the name of a library's header begins.
+Place find_header(std::string_view header) {
   for (const Known& known : kHeaders) {
     const std::size_t at = header.find(known.prefix);
     if (at == 0 || (at != std::string_view::npos && header[at - 1] == '/')) {
-      return known.library;
+      return {at, known.library};
     }
   }
-  return "";
+  return {};
+}
+
+}  // namespace
+
+std::string_view library_of_header(std::string_view header) { return find_header(header).library; }
+
+std::string_view name_of_header(std::string_view header) {
+  return header.substr(find_header(header).at);
+}
+
+std::string_view stand_in_header() {
+  return "#pragma once\nnamespace nvcuda { namespace wmma {} }\nnamespace cuda {}\n"
+         "namespace cub {}\nnamespace thrust {}\nnamespace cutlass {}\nnamespace cute {}\n"
+         "namespace torch {}\nnamespace at {}\n";
 }
 
 std::string_view library_of_word(std::string_view word) {

@@ -64,24 +64,23 @@ class Refuser {
   }
 
  private:
-  /// One refusal for one name: the first place.
   void refuse(std::size_t i, const std::string& what, std::string why) {
-    if (named_.insert(what).second) program_.refuse(i, what, std::move(why));
+    program_.refuse(i, what, std::move(why));
   }
 
   void includes() {
     for (const Include& include : tokens_.includes) {
       const std::string name = include.header.substr(include.header.rfind('/') + 1);
-      std::string why;
+      // Many a file includes a library of which it uses nothing.
       if (const auto library = library_of_header(include.header); !library.empty()) {
-        libraries_.insert(std::string(library));
-        why = why_not(library);
+        program_.doubts.push_back(
+            {include.file, include.line, "#include <" + name + ">", why_not(library)});
       } else if (name.starts_with("cuda") && !is_word_header(include.header)) {
-        why = "This header of CUDA has no counterpart in the executor.";
+        const std::string what = "#include <" + name + ">";
+        program_.refusals.push_back({include.file, include.line, what,
+                                     "This header of CUDA has no counterpart in the executor.",
+                                     what});
       }
-      if (why.empty()) continue;
-      program_.refusals.push_back(
-          {include.file, include.line, "#include <" + name + ">", std::move(why)});
     }
   }
 
@@ -96,6 +95,10 @@ class Refuser {
       refuse_library(i, std::string(word), library);
       return;
     }
+    const bool is_opened = i >= 2 && tokens_.is(i - 1, "namespace") && tokens_.is(i - 2, "using");
+    if (const auto library = library_of_namespace(word); is_opened && !library.empty()) {
+      refuse_library(i, "using namespace " + std::string(word), library);
+    }
     if (!tokens_.is(i + 1, "::") || (i > 0 && tokens_.is(i - 1, "::")) || i + 2 >= tokens_.size()) {
       return;
     }
@@ -105,7 +108,7 @@ class Refuser {
   }
 
   void refuse_library(std::size_t i, const std::string& what, std::string_view library) {
-    if (libraries_.insert(std::string(library)).second) refuse(i, what, why_not(library));
+    program_.refuse(i, what, why_not(library), std::string(library));
   }
 
   void feature(std::size_t i) {
@@ -159,7 +162,7 @@ class Refuser {
 
   const Program& program_;
   const Tokens& tokens_;
-  std::set<std::string> named_, libraries_, grids_;
+  std::set<std::string> grids_;
 };
 
 }  // namespace

@@ -117,6 +117,20 @@ bool has_default(const Tokens& tokens, Range range) {
   return before_default(tokens, range) != range.last;
 }
 
+std::string default_of(const Tokens& tokens, Range range) {
+  const std::size_t equals = before_default(tokens, range);
+  return equals == range.last ? "" : tokens.join(equals + 1, range.last);
+}
+
+/// Every token apart, so that the text reads the same whatever blanks it was written with.
+std::string body_text(const Tokens& tokens, Range body) {
+  std::string text;
+  for (std::size_t i = body.first; i < body.last; ++i) {
+    text += (text.empty() ? "" : " ") + std::string(tokens[i].text);
+  }
+  return text;
+}
+
 Kernel read_kernel(const Tokens& tokens, const Function& function) {
   Kernel kernel;
   Signature& signature = kernel.signature;
@@ -128,6 +142,7 @@ Kernel read_kernel(const Tokens& tokens, const Function& function) {
   signature.parameters = read_parameters(tokens, function.parameters);
   signature.launch_bounds = launch_bounds(tokens, function.declaration);
   signature.uses_thread_y = names_thread_y(tokens, function.body);
+  signature.body = body_text(tokens, function.body);
   kernel.is_defined = function.has_body;
   for (Range part : split_at_commas(tokens, function.parameters)) {
     kernel.has_defaults = kernel.has_defaults || has_default(tokens, part);
@@ -153,11 +168,19 @@ void merge(Kernel& known, const Kernel& other) {
   const bool has_defaults = known.has_defaults || other.has_defaults;
   const std::size_t required =
       std::min(known.required_template_arguments, other.required_template_arguments);
+  // Defaults stand in one of the two, mostly in the declaration.
+  std::vector<Parameter> templates = known.signature.template_parameters;
+  const std::vector<Parameter>& others = other.signature.template_parameters;
+  for (std::size_t i = 0; i < std::min(templates.size(), others.size()); ++i) {
+    if (templates[i].default_value.empty()) templates[i].default_value = others[i].default_value;
+    if (!known.is_defined) templates[i].name = others[i].name;
+  }
   if (!known.is_defined) {
     const std::string bounds = known.signature.launch_bounds;
     known = other;
     if (known.signature.launch_bounds.empty()) known.signature.launch_bounds = bounds;
   }
+  known.signature.template_parameters = std::move(templates);
   known.has_defaults = has_defaults;
   known.required_template_arguments = required;
 }
@@ -192,6 +215,7 @@ std::vector<Parameter> read_template_parameters(const Tokens& tokens, Range rang
     } else {
       parameters.push_back(read_parameter(tokens, part));
     }
+    parameters.back().default_value = default_of(tokens, part);
   }
   return parameters;
 }

@@ -1,7 +1,7 @@
 #include "simt/source/translate.h"
 
 #include <algorithm>
-#include <tuple>
+#include <set>
 
 #include "simt/source/rewrite.h"
 
@@ -72,15 +72,23 @@ bool talks_between_blocks(const Tokens& tokens) {
   return false;
 }
 
-}  // namespace
+/// In the order of the program, one of each group.
+void sort_refusals(std::vector<Refusal>& refusals) {
+  std::stable_sort(refusals.begin(), refusals.end(),
+                   [](const Refusal& a, const Refusal& b) { return a.at < b.at; });
+  std::set<std::string> told;
+  std::erase_if(refusals, [&](const Refusal& r) { return !told.insert(r.group).second; });
+}
 
-Translation translate(const std::string& preprocessed, const std::string& path) {
-  const Tokens tokens = tokenise(preprocessed, path);
+/// `kernel`: what is left out for, or null when all is kept.
+Translation translate_tokens(const Tokens& tokens, const std::string& path,
+                             const std::string* kernel) {
   const Declarations declarations = find_declarations(tokens);
   const Kernels kernels = read_kernels(tokens, declarations);
   Edits edits(tokens);
   Translation translation;
-  const Program program{tokens, declarations, kernels, edits, translation.refusals};
+  const Program program{tokens, declarations,         kernels,
+                        edits,  translation.refusals, translation.doubts};
 
   for (const auto& [begin, end] : tokens.definitions) edits.blank_range(begin, end);
   rewrite_qualifiers(program);
@@ -88,24 +96,38 @@ Translation translate(const std::string& preprocessed, const std::string& path) 
   rewrite_launches(program);
   rewrite_assembly(program);
   refuse_unsupported(program);
-  std::stable_sort(translation.refusals.begin(), translation.refusals.end(),
-                   [](const Refusal& a, const Refusal& b) {
-                     return std::tie(a.file, a.line) < std::tie(b.file, b.line);
-                   });
+  if (kernel != nullptr && !translation.refusals.empty()) {
+    const std::string rest = without_unneeded(tokens, declarations, translation.refusals, *kernel);
+    return translate_tokens(tokenise(rest, path), path, nullptr);
+  }
+  sort_refusals(translation.refusals);
 
-  for (const Kernel& kernel : kernels.all) translation.kernels.push_back(kernel.signature);
+  for (const Kernel& one : kernels.all) translation.kernels.push_back(one.signature);
   for (const Function& function : declarations.functions) {
     if (is_named(tokens, function, "main")) translation.has_main = true;
     if (is_named(tokens, function, "solve") && !function.device_only()) {
-      translation.solves.push_back(
-          {tokens[function.name.first].line, read_parameters(tokens, function.parameters)});
+      translation.solves.push_back({tokens[function.name.first].line,
+                                    read_parameters(tokens, function.parameters),
+                                    tokens.file(function.name.first)});
     }
   }
   translation.constants = find_constants(tokens, declarations);
+  translation.aliases = find_aliases(tokens, declarations);
   translation.talks_between_blocks = talks_between_blocks(tokens);
   translation.text = kPreamble + declare_kernels(kernels) + "# 1 " + c_string(path) + "\n" +
                      edits.apply() + define_kernels(kernels);
   return translation;
+}
+
+}  // namespace
+
+Translation translate(const std::string& preprocessed, const std::string& path) {
+  return translate_tokens(tokenise(preprocessed, path), path, nullptr);
+}
+
+Translation translate_for(const std::string& kernel, const std::string& preprocessed,
+                          const std::string& path) {
+  return translate_tokens(tokenise(preprocessed, path), path, &kernel);
 }
 
 }  // namespace tessera::simt

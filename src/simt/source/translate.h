@@ -43,8 +43,10 @@ struct SolveFunction {
 struct Refusal {
   std::string file;
   int line = 0;
-  std::string what;  ///< "wgmma.mma_async", "cudaGraphLaunch", "#include <cublas_v2.h>"
-  std::string why;   ///< one sentence
+  std::string what;        ///< "wgmma.mma_async", "cudaGraphLaunch", "#include <cublas_v2.h>"
+  std::string why;         ///< one sentence
+  std::string group = {};  ///< of those of one group only the first is told
+  std::size_t at = 0;      ///< offset in the preprocessed text
 };
 
 struct Constant {
@@ -56,13 +58,18 @@ struct Translation {
   std::vector<Signature> kernels;
   std::vector<SolveFunction> solves;
   std::vector<Refusal> refusals;
+  std::vector<Refusal> doubts;  ///< headers of libraries: what to tell if it does not compile
   std::vector<Constant> constants;
-  std::vector<Constant> aliases;  ///< "real_t", "float": typedef and using of an arithmetic type
+  std::vector<Constant> aliases;  ///< "real_t", "float": typedef and using of plain words
   bool has_main = false;
   bool talks_between_blocks = false;  ///< atomics, fences or volatile: blocks run one after another
 };
 
 /// Rewrites preprocessed text (with line markers) of the program `path`.
 Translation translate(const std::string& preprocessed, const std::string& path);
+/// The same for running the kernel `kernel` alone, or `solve`; empty: any of them. Functions that
+/// it does not call are left out where they ask for what the executor lacks.
+Translation translate_for(const std::string& kernel, const std::string& preprocessed,
+                          const std::string& path);
 
 }  // namespace tessera::simt
