@@ -1,6 +1,7 @@
 #include "simt/check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <exception>
@@ -127,22 +128,133 @@ void add_compiled(Report& report, const Cubin& cubin) {
   }
 }
 
+/// alpha and beta differ from 1 and 0 where the kernel takes them, so that leaving one out shows.
+DriveSizes drive_sizes(const Driver& driver, const Sizes& sizes) {
+  DriveSizes d;
+  d.m = sizes[0], d.n = sizes[1], d.k = sizes[2];
+  d.element = driver.roles.element;
+  d.c_is_read = driver.roles.c_is_read;
+  const auto has = [&](Role role) {
+    return std::find(driver.roles.roles.begin(), driver.roles.roles.end(), role) !=
+           driver.roles.roles.end();
+  };
+  if (has(Role::kAlpha)) d.alpha = 1.5;
+  d.element_c = driver.roles.element_c;
+  d.has_d = has(Role::kD);
+  if (has(Role::kBeta)) {
+    d.beta = -0.75;
+  } else if (d.c_is_read) {
+    d.beta = 1;
+  }
+  d.kernel = driver.kernel;
+  d.place = driver.place();
+  return d;
+}
+
 }  // namespace
 
-Report check(const CheckOptions& options) {
-  const double start = now_s();
+class CheckedProgram::Parts {
+ public:
+  explicit Parts(CheckOptions given)
+      : options(std::move(given)),
+        text(read_file(options.path)),
+        source_{options.path, options.flags, "", options.as_lone_kernel, named_kernel(options)},
+        program_(translated(source_, folder)) {
+    if (!program_.has_main && !source_.is_lone_kernel) {
+      source_.is_lone_kernel = true;
+      if (!program_.refusals.empty()) program_ = translated(source_, folder);
+    }
+    refuse(program_.refusals);
+    compiled_from_ = program_;
+    is_lone = !program_.has_main || options.as_lone_kernel;
+  }
+
+  Driver driver(const Sizes& sizes) const {
+    DriverOptions wanted = options.driver;
+    wanted.m = sizes[0], wanted.n = sizes[1], wanted.k = sizes[2];
+    return make_driver(program_, wanted);
+  }
+
+  Report run(const Sizes& sizes, bool count);
+  std::string product_file(const Sizes& sizes) const {
+    return fmt::format("{}/product_{}", folder.path(), fmt::join(sizes, "_"));
+  }
+
+  const CheckOptions options;
+  const TemporaryFolder folder;
+  const std::string text;
+  bool is_lone = false;
+
+ private:
+  void set_drive(const Sizes& sizes, Report& report, RunOptions& run_options);
+  void start_nvcc();
+  const std::string& image(Build build);
+  RunResult count_accesses(RunOptions run_options, Report& report);
+
+  double begun_s_ = now_s();
+  Source source_;
+  Translation program_;        // without a driver
+  Translation compiled_from_;  // with one, if it needs one
+  std::string images_[2];      // by build; each is touched by one thread of a run
+  std::shared_future<Cubin> cubin_;
+};
+
+/// The driver reads the sizes when it runs, so that one serves all of them.
+void CheckedProgram::Parts::set_drive(const Sizes& sizes, Report& report, RunOptions& run_options) {
+  const Driver made = driver(sizes);
+  if (source_.appended.empty()) {
+    source_.appended = made.text;
+    compiled_from_ = translated(source_, folder);
+    refuse(compiled_from_.refusals);
+  }
+  report.how = made.how;
+  if (!made.grid_note.empty()) report.notes.push_back(made.grid_note);
+  run_options.has_drive = true;
+  run_options.drive = drive_sizes(made, sizes);
+  if (options.keep_products) {
+    run_options.product_file = product_file(sizes);
+    std::filesystem::remove(run_options.product_file);
+  }
+}
+
+void CheckedProgram::Parts::start_nvcc() {
+  if (cubin_.valid() || !options.use_nvcc) return;
+  const std::string nvcc = find_nvcc();
+  if (nvcc.empty()) return;
+  cubin_ = std::async(std::launch::async, [this, nvcc] {
+             const NvccSource in = nvcc_source(options, text, source_.appended, folder.path());
+             return compile_cubin(nvcc, in.path, in.flags, options.architecture, folder.path());
+           }).share();
+}
+
+const std::string& CheckedProgram::Parts::image(Build build) {
+  std::string& path = images_[build == Build::kCheck ? 0 : 1];
+  if (path.empty()) path = compiled(compiled_from_, source_, build, folder);
+  return path;
+}
+
+RunResult CheckedProgram::Parts::count_accesses(RunOptions run_options, Report& report) {
+  run_options.image = image(Build::kCount);
+  run_options.watch = {false, true};
+  run_options.output = RunOptions::Output::kNowhere;
+  run_options.product_file.clear();
+  if (cubin_.valid()) {
+    try {
+      run_options.widths = line_widths(cubin_.get());
+    } catch (const Error& error) {
+      const std::string why = error.what();
+      report.notes.push_back("nvcc did not compile it, so accesses have the source's widths: " +
+                             why.substr(0, why.find('\n')));
+      cubin_ = {};
+    }
+  }
+  return simt::run(run_options);
+}
+
+Report CheckedProgram::Parts::run(const Sizes& sizes, bool count) {
   Report report;
   report.path = options.path;
-  report.source = read_file(options.path);
-
-  TemporaryFolder folder;
-  Source source{options.path, options.flags, "", options.as_lone_kernel, named_kernel(options)};
-  Translation program = translated(source, folder);
-  if (!program.has_main && !source.is_lone_kernel) {
-    source.is_lone_kernel = true;
-    if (!program.refusals.empty()) program = translated(source, folder);
-  }
-  refuse(program.refusals);
+  report.source = text;
 
   RunOptions run_options;
   run_options.source_path = options.path;
@@ -152,83 +264,27 @@ Report check(const CheckOptions& options) {
   run_options.max_accesses = options.max_accesses;
   run_options.limits.thread_accesses = options.thread_accesses;
   run_options.limits.block_s = std::max(1.0, options.time_limit_s / 3);
+  if (is_lone) set_drive(sizes, report, run_options);
 
-  if (!program.has_main || options.as_lone_kernel) {
-    DriverOptions wanted = options.driver;
-    if (wanted.m == 0) {
-      wanted.m = kDefaultM, wanted.n = kDefaultN, wanted.k = kDefaultK;
-      report.notes.push_back(fmt::format("sizes M,N,K = {},{},{} were chosen; --gemm sets them",
-                                         kDefaultM, kDefaultN, kDefaultK));
-    }
-    const Driver driver = make_driver(program, wanted);
-    source.appended = driver.text;
-    program = translated(source, folder);
-    refuse(program.refusals);
-    report.how = driver.how;
-    if (!driver.grid_note.empty()) report.notes.push_back(driver.grid_note);
-    run_options.has_drive = true;
-    DriveSizes& d = run_options.drive;
-    d.m = wanted.m, d.n = wanted.n, d.k = wanted.k;
-    d.element = driver.roles.element;
-    d.c_is_read = driver.roles.c_is_read;
-    const auto has = [&](Role role) {
-      return std::find(driver.roles.roles.begin(), driver.roles.roles.end(), role) !=
-             driver.roles.roles.end();
-    };
-    if (has(Role::kAlpha)) d.alpha = 1.5;
-    d.element_c = driver.roles.element_c;
-    d.has_d = has(Role::kD);
-    if (has(Role::kBeta)) {
-      d.beta = -0.75;
-    } else if (d.c_is_read) {
-      d.beta = 1;
-    }
-    d.kernel = driver.kernel;
-    d.place = driver.place();
-  }
-
-  // The compilers run side by side.
-  std::future<Cubin> cubin_task;
-  const std::string nvcc = options.use_nvcc && options.count ? find_nvcc() : "";
-  if (!nvcc.empty()) {
-    cubin_task = std::async(std::launch::async, [&] {
-      const NvccSource in = nvcc_source(options, report.source, source.appended, folder.path());
-      return compile_cubin(nvcc, in.path, in.flags, options.architecture, folder.path());
-    });
-  }
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   // What blocks tell each other through atomics depends on their order.
-  const int workers = program.talks_between_blocks ? 1
-                      : options.workers > 0        ? options.workers
-                                                   : std::max(1, cores / (options.count ? 2 : 1));
-  run_options.workers = workers;
+  run_options.workers = program_.talks_between_blocks ? 1
+                        : options.workers > 0         ? options.workers
+                                                      : std::max(1, cores / (count ? 2 : 1));
 
+  // The compilers run side by side.
   std::future<RunResult> count_task;
-  Cubin cubin;
-  if (options.count) {
-    count_task = std::async(std::launch::async, [&, run_options]() mutable {
-      run_options.image = compiled(program, source, Build::kCount, folder);
-      run_options.watch = {false, true};
-      run_options.output = RunOptions::Output::kNowhere;
-      if (cubin_task.valid()) {
-        try {
-          cubin = cubin_task.get();
-          run_options.widths = line_widths(cubin);
-        } catch (const Error& error) {
-          const std::string why = error.what();
-          report.notes.push_back("nvcc did not compile it, so accesses have the source's widths: " +
-                                 why.substr(0, why.find('\n')));
-        }
-      }
-      return run(run_options);
-    });
+  if (count) {
+    start_nvcc();
+    count_task = std::async(std::launch::async,
+                            [&, run_options] { return count_accesses(run_options, report); });
   }
   std::exception_ptr failure;
   try {
-    run_options.image = compiled(program, source, Build::kCheck, folder);
+    run_options.image = image(Build::kCheck);
     run_options.watch = {true, false};
     run_options.output = options.output;
-    report.check = run(run_options);
+    report.check = simt::run(run_options);
   } catch (...) {
     failure = std::current_exception();
   }
@@ -241,12 +297,48 @@ Report check(const CheckOptions& options) {
     }
   }
   if (failure) std::rethrow_exception(failure);
-  add_compiled(report, cubin);
+  if (count && cubin_.valid()) add_compiled(report, cubin_.get());
   if (report.check.launches.empty() && report.check.findings.empty()) {
     report.notes.push_back("no kernel was launched");
   }
-  report.elapsed_s = now_s() - start;
+  report.elapsed_s = now_s() - begun_s_;
+  begun_s_ = now_s();  // a further run is not charged for the compilers
   return report;
 }
+
+CheckedProgram::CheckedProgram(CheckOptions options)
+    : parts_(std::make_unique<Parts>(std::move(options))) {}
+CheckedProgram::~CheckedProgram() = default;
+
+const CheckOptions& CheckedProgram::options() const { return parts_->options; }
+const std::string& CheckedProgram::source() const { return parts_->text; }
+bool CheckedProgram::is_lone() const { return parts_->is_lone; }
+const std::string& CheckedProgram::folder() const { return parts_->folder.path(); }
+Driver CheckedProgram::driver() const { return parts_->driver(sizes()); }
+DriveSizes CheckedProgram::drive(const Sizes& sizes) const {
+  return drive_sizes(parts_->driver(sizes), sizes);
+}
+std::string CheckedProgram::product_file(const Sizes& sizes) const {
+  return parts_->product_file(sizes);
+}
+
+Sizes CheckedProgram::sizes() const {
+  const DriverOptions& d = options().driver;
+  return d.m == 0 ? Sizes{kDefaultM, kDefaultN, kDefaultK} : Sizes{d.m, d.n, d.k};
+}
+
+Report CheckedProgram::run() {
+  Report report = parts_->run(sizes(), options().count);
+  if (is_lone() && options().driver.m == 0) {
+    report.notes.insert(
+        report.notes.begin(),
+        fmt::format("sizes M,N,K = {} were chosen; --gemm sets them", fmt::join(sizes(), ",")));
+  }
+  return report;
+}
+
+Report CheckedProgram::run(const Sizes& sizes, bool count) { return parts_->run(sizes, count); }
+
+Report check(const CheckOptions& options) { return CheckedProgram(options).run(); }
 
 }  // namespace tessera::simt

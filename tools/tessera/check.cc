@@ -4,20 +4,20 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <optional>
 
+#include "check_args.h"
 #include "cli.h"
 #include "quantities.h"
+#include "simt/gpu/image.h"
+#include "simt/gpu/trial.h"
+#include "simt/report/json_text.h"
+#include "simt/report/cubin.h"
 #include "tessera/error.h"
 #include "text_file.h"
 
 namespace tessera::cli {
 namespace {
-
-struct CheckArgs {
-  simt::CheckOptions options;
-  std::string gemm, html, sarif, fail_on = "finding", program_arguments;
-  bool json = false, quiet = false, no_count = false, no_nvcc = false;
-};
 
 void parse_gemm(CheckArgs& args) {
   if (args.gemm.empty()) return;
@@ -44,40 +44,95 @@ int report_lines(const Error& error) {
   return exit_code_of(error.code());
 }
 
-int run_check(CheckArgs args) {
+void finish(CheckArgs& args) {
   parse_gemm(args);
-  if (!args.options.driver.kernel.empty()) args.options.as_lone_kernel = true;
-  args.options.count = !args.no_count;
-  args.options.use_nvcc = !args.no_nvcc;
-  for (std::size_t at = 0; at < args.program_arguments.size();) {
-    const std::size_t end =
-        std::min(args.program_arguments.find(' ', at), args.program_arguments.size());
-    if (end != at) args.options.arguments.push_back(args.program_arguments.substr(at, end - at));
+  simt::CheckOptions& o = args.options;
+  if (!o.driver.kernel.empty()) o.as_lone_kernel = true;
+  o.count = !args.no_count;
+  o.use_nvcc = !args.no_nvcc;
+  const std::string& words = args.program_arguments;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(' ', at), words.size());
+    if (end != at) o.arguments.push_back(words.substr(at, end - at));
     at = end + 1;
   }
-  args.options.output = args.quiet  ? simt::RunOptions::Output::kNowhere
-                        : args.json ? simt::RunOptions::Output::kStderr
-                                    : simt::RunOptions::Output::kStdout;
-  const simt::Report report = simt::check(args.options);
-  if (!args.html.empty()) write_text_file(args.html, simt::html_report(report));
-  if (!args.sarif.empty()) write_text_file(args.sarif, simt::sarif_report(report).dump(2) + "\n");
+  o.output = args.quiet  ? simt::RunOptions::Output::kNowhere
+             : args.json ? simt::RunOptions::Output::kStderr
+                         : simt::RunOptions::Output::kStdout;
+}
+
+int check_program(const CheckArgs& args) {
+  simt::CheckOptions options = args.options;
+  options.keep_products = args.gpu;
+  std::optional<simt::GpuTrial> trial;
+  if (args.gpu) trial.emplace();
+  simt::CheckedProgram program(options);
+  if (args.gpu) simt::image_source(program);  // refused before a long run, not after it
+  const simt::Report report = program.run();
+  std::optional<simt::GpuReport> gpu;
+  if (trial) {
+    gpu = trial->run(program, {{program.sizes(), report.check.findings}}, program.sizes());
+  }
+  write_reports(args, report);
   if (args.json) {
-    print_json(simt::json_report(report));
+    Json json = simt::json_report(report);
+    if (gpu) json["gpu"] = simt::json_safe(simt::to_json(*gpu));
+    print_json(json);
   } else if (!args.quiet) {
     fmt::print("{}", simt::text_report(report, colour_allowed()));
+    if (gpu) fmt::print("\n{}", simt::to_text(*gpu));
   }
-  if (report.failed()) return kCheckerFault;
+  if (report.failed() || (gpu && gpu->failed())) return kCheckerFault;
   return args.fail_on == "warning" && !simt::warnings(report).empty() ? kCheckerFault : kOk;
 }
 
+int run_check(CheckArgs args) {
+  if (args.exercise_is_given && !args.options.path.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("check: --exercise {} writes files and takes no FILE; to judge an "
+                            "answer leave it out",
+                            args.exercise));
+  }
+  if (args.exercise_is_given) return write_exercise(args);
+  if (args.options.path.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "check: FILE is missing: a CUDA source, or --exercise DIR");
+  }
+  finish(args);
+  if (!args.gpu_image.empty()) return write_gpu_image(args);
+  return is_answer(args) ? judge_answer(args) : check_program(args);
+}
+
 }  // namespace
+
+void write_reports(const CheckArgs& args, const simt::Report& report) {
+  if (!args.html.empty()) write_text_file(args.html, simt::html_report(report));
+  if (!args.sarif.empty()) write_text_file(args.sarif, simt::sarif_report(report).dump(2) + "\n");
+}
+
+int write_gpu_image(const CheckArgs& args) {
+  const std::string nvcc = simt::find_nvcc();
+  if (nvcc.empty()) {
+    throw Error(ErrorCode::kUnsupported,
+                "check: --gpu-image: no nvcc on PATH, in CUDA_HOME or in /usr/local/cuda");
+  }
+  check_output_file(args.gpu_image);
+  simt::CheckOptions options = args.options;
+  if (is_answer(args)) options.as_lone_kernel = true;
+  const simt::CheckedProgram program(options);
+  simt::build_image(nvcc, simt::image_source(program), options.architecture, program.folder(),
+                    args.gpu_image);
+  if (!args.quiet) fmt::print("{}\n", printable(args.gpu_image));
+  return kOk;
+}
 
 Verb add_check(CLI::App& root) {
   auto args = std::make_shared<CheckArgs>();
   CLI::App* app = root.add_subcommand(
       "check", "Run a CUDA program on the CPU and report races, overruns and slow accesses");
   simt::CheckOptions& o = args->options;
-  app->add_option("FILE", o.path, "CUDA source: a program with main, or a kernel")->required();
+  app->add_option("FILE", o.path,
+                  "CUDA source: a program with main, a kernel, or an answer to the exercise");
   app->add_option("FLAGS", o.flags, "flags for the compiler, behind --: -I, -D, -std, libraries");
   app->add_option("--kernel", o.driver.kernel, "kernel to run: tiled, or tiled<16>");
   app->add_option("--gemm", args->gemm, "sizes M,N,K of the product that the kernel is run on");
@@ -88,6 +143,13 @@ Verb add_check(CLI::App& root) {
   app->add_option("--roles", o.driver.roles,
                   "what the kernel's arguments are, in order: A,B,C,M,N,K,lda,ldb,ldc,alpha,beta");
   app->add_option("--run", args->program_arguments, "arguments for a program with main");
+  app->add_option("--exercise", args->exercise,
+                  "write the exercise, a tiled kernel with four blanks, into a folder");
+  app->add_flag("--gpu", args->gpu,
+                "also run the kernel on the GPU, and time it beside the rungs and cuBLAS");
+  // For a machine with a GPU and without nvcc, which TESSERA_CHECK_GPU_IMAGE then names it to.
+  app->add_option("--gpu-image", args->gpu_image, "only compile the kernel for --gpu elsewhere")
+      ->group("");
   app->add_flag("--json", args->json, "print the report as JSON");
   app->add_option("--html", args->html, "write the source with its findings and counts to a file");
   app->add_option("--sarif", args->sarif, "write a SARIF file for code review");
@@ -110,9 +172,10 @@ Verb add_check(CLI::App& root) {
   app->add_flag("-q,--quiet", args->quiet, "print nothing");
   app->footer(
       "Exit codes: 0 no fault, 6 a fault, 2 usage, 3 the file cannot be read, 4 it cannot be "
-      "compiled or run.\nSlow accesses are warnings. See docs/checker.md.");
-  return {app, [args] {
+      "compiled or run.\nSlow accesses are warnings. See docs/checker.md and docs/exercise.md.");
+  return {app, [app, args] {
             try {
+              args->exercise_is_given = app->count("--exercise") > 0;
               return run_check(*args);
             } catch (const Error& error) {
               if (std::string(error.what()).find('\n') == std::string::npos) throw;

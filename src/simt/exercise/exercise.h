@@ -73,7 +73,11 @@ struct ExerciseVerdict {
 
 ExerciseVerdict judge_exercise(const std::string& source, const std::vector<SizeRun>& runs);
 
-/// The verdict for people: one line a blank, one a size, the summary.
+/// "right", "empty", "wrong", "not judged", "markers lost".
+const char* to_string(BlankState state);
+/// The verdict for people: each blank, the sizes, the summary.
 std::string to_text(const ExerciseVerdict& verdict);
+/// Described in docs/exercise.md.
+Json to_json(const ExerciseVerdict& verdict);
 
 }  // namespace tessera::simt

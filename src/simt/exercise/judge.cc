@@ -284,6 +284,22 @@ ExerciseVerdict judge_exercise(const std::string& source, const std::vector<Size
   return Examiner(source, runs).examine();
 }
 
+const char* to_string(BlankState state) {
+  switch (state) {
+    case BlankState::kRight:
+      return "right";
+    case BlankState::kEmpty:
+      return "empty";
+    case BlankState::kWrong:
+      return "wrong";
+    case BlankState::kUnseen:
+      return "not judged";
+    case BlankState::kLost:
+      break;
+  }
+  return "markers lost";
+}
+
 std::string to_text(const ExerciseVerdict& verdict) {
   std::string out;
   for (const BlankVerdict& b : verdict.blanks) {
@@ -300,6 +316,33 @@ std::string to_text(const ExerciseVerdict& verdict) {
                                         : "fails, " + s.rule);
   }
   return out + verdict.summary + "\n";
+}
+
+Json to_json(const ExerciseVerdict& verdict) {
+  const auto rules = [](const std::vector<Finding>& findings) {
+    RunResult all;
+    all.findings = findings;
+    return to_json(all).at("findings");
+  };
+  Json blanks = Json::array(), sizes = Json::array();
+  for (const BlankVerdict& b : verdict.blanks) {
+    blanks.push_back({{"number", b.number},
+                      {"task", b.task},
+                      {"state", to_string(b.state)},
+                      {"first_line", b.first_line},
+                      {"last_line", b.last_line},
+                      {"verdict", b.verdict},
+                      {"remedy", b.remedy},
+                      {"findings", rules(b.findings)}});
+  }
+  for (const SizeVerdict& s : verdict.sizes) {
+    sizes.push_back({{"m", s.m}, {"n", s.n}, {"k", s.k}, {"passed", s.passed}, {"rule", s.rule}});
+  }
+  return {{"solved", verdict.solved},
+          {"summary", verdict.summary},
+          {"blanks", blanks},
+          {"sizes", sizes},
+          {"others", rules(verdict.others)}};
 }
 
 }  // namespace tessera::simt

@@ -24,6 +24,9 @@ struct Cubin {
 
 /// nvcc on PATH or in /usr/local/cuda/bin; empty when there is none.
 std::string find_nvcc();
+/// Of a user's flags, those of the preprocessor and the language. The rest (libraries, warnings,
+/// code generation) is for the checker's compiler or for linking.
+std::vector<std::string> nvcc_flags(const std::vector<std::string>& flags);
 /// Compiles for `architecture` ("sm_90") with -lineinfo and reads the result. Throws
 /// Error(kBadFile) with nvcc's message.
 Cubin compile_cubin(const std::string& nvcc, const std::string& path,

@@ -34,25 +34,6 @@ bool starts_with(const std::string& text, const char* start) {
   return text.compare(0, std::strlen(start), start) == 0;
 }
 
-// What the preprocessor and the language need. The rest (libraries, warnings, code generation) is
-// for the checker's compiler or for linking.
-std::vector<std::string> nvcc_flags(const std::vector<std::string>& flags) {
-  std::vector<std::string> kept;
-  for (std::size_t i = 0; i < flags.size(); ++i) {
-    const std::string& flag = flags[i];
-    const bool takes_next =
-        flag == "-I" || flag == "-D" || flag == "-U" || flag == "-include" || flag == "-isystem";
-    if (takes_next && i + 1 < flags.size()) {
-      kept.push_back(flag);
-      kept.push_back(flags[++i]);
-    } else if (!takes_next && (starts_with(flag, "-I") || starts_with(flag, "-D") ||
-                               starts_with(flag, "-U") || starts_with(flag, "-std"))) {
-      kept.push_back(flag);
-    }
-  }
-  return kept;
-}
-
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -103,6 +84,23 @@ bool is_architecture(const std::string& name) {
 }
 
 }  // namespace
+
+std::vector<std::string> nvcc_flags(const std::vector<std::string>& flags) {
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const std::string& flag = flags[i];
+    const bool takes_next =
+        flag == "-I" || flag == "-D" || flag == "-U" || flag == "-include" || flag == "-isystem";
+    if (takes_next && i + 1 < flags.size()) {
+      kept.push_back(flag);
+      kept.push_back(flags[++i]);
+    } else if (!takes_next && (starts_with(flag, "-I") || starts_with(flag, "-D") ||
+                               starts_with(flag, "-U") || starts_with(flag, "-std"))) {
+      kept.push_back(flag);
+    }
+  }
+  return kept;
+}
 
 std::string find_nvcc() {
   const std::string path = environment("PATH");

@@ -8,47 +8,12 @@
 #include <random>
 
 #include "simt/gemm/driver.h"
-#include "simt/run/numbers.h"
+#include "simt/run/elements.h"
 #include "simt/run/session.h"
 #include "tessera/error.h"
 
 namespace tessera::simt {
 namespace {
-
-std::size_t element_bytes(const std::string& element) {
-  return element == "double" ? 8 : element == "half" || element == "bfloat16" ? 2 : 4;
-}
-
-double load(const std::string& element, const void* p) {
-  if (element == "double") return *static_cast<const double*>(p);
-  if (element == "half") return half_to_float(*static_cast<const std::uint16_t*>(p));
-  if (element == "bfloat16") return bfloat_to_float(*static_cast<const std::uint16_t*>(p));
-  if (element == "int") return *static_cast<const std::int32_t*>(p);
-  return *static_cast<const float*>(p);
-}
-
-void store(const std::string& element, void* p, double x) {
-  if (element == "double") {
-    *static_cast<double*>(p) = x;
-  } else if (element == "half") {
-    *static_cast<std::uint16_t*>(p) = float_to_half(static_cast<float>(x));
-  } else if (element == "bfloat16") {
-    *static_cast<std::uint16_t*>(p) = float_to_bfloat(static_cast<float>(x));
-  } else if (element == "int") {
-    *static_cast<std::int32_t*>(p) = static_cast<std::int32_t>(x);
-  } else {
-    *static_cast<float*>(p) = static_cast<float>(x);
-  }
-}
-
-std::vector<double> read(const std::string& element, const void* p, std::int64_t count) {
-  std::vector<double> values(static_cast<std::size_t>(count));
-  const std::size_t bytes = element_bytes(element);
-  for (std::int64_t i = 0; i < count; ++i) {
-    values[i] = load(element, static_cast<const char*>(p) + i * bytes);
-  }
-  return values;
-}
 
 /// Random normals, or small integers; the same every time.
 void fill(const std::string& element, void* p, std::int64_t count, std::mt19937_64& random) {
@@ -56,8 +21,8 @@ void fill(const std::string& element, void* p, std::int64_t count, std::mt19937_
   std::uniform_int_distribution<int> integer(-9, 9);
   const std::size_t bytes = element_bytes(element);
   for (std::int64_t i = 0; i < count; ++i) {
-    store(element, static_cast<char*>(p) + i * bytes,
-          element == "int" ? integer(random) : normal(random));
+    store_element(element, static_cast<char*>(p) + i * bytes,
+                  element == "int" ? integer(random) : normal(random));
   }
 }
 
@@ -91,17 +56,27 @@ int Session::drive() {
     fill(d.element_c, x.c, d.m * d.n, random);
     memory_.mark_initialised(x.c, bytes_c * d.m * d.n);
   }
-  const auto bytes_of = [&](void* p, std::int64_t count) {
-    return std::vector<char>(static_cast<char*>(p), static_cast<char*>(p) + bytes * count);
+  const auto bytes_of = [](void* p, std::size_t size) {
+    return std::vector<char>(static_cast<char*>(p), static_cast<char*>(p) + size);
   };
-  const std::vector<char> a_before = bytes_of(x.a, d.m * d.k), b_before = bytes_of(x.b, d.k * d.n);
-  const std::vector<double> c_before = read(d.element_c, x.c, d.m * d.n);
+  const std::vector<char> a_before = bytes_of(x.a, bytes * d.m * d.k),
+                          b_before = bytes_of(x.b, bytes * d.k * d.n);
+  if (!options_.product_file.empty()) {
+    for (const std::vector<char>& matrix :
+         {a_before, b_before, bytes_of(x.c, bytes_c * d.m * d.n)}) {
+      append_matrix(options_.product_file, matrix);
+    }
+  }
+  const std::vector<double> c_before = read_elements(d.element_c, x.c, d.m * d.n);
   matrices_ = {{memory_.find(reinterpret_cast<std::uintptr_t>(x.a)), d.m, d.k, bytes},
                {memory_.find(reinterpret_cast<std::uintptr_t>(x.b)), d.k, d.n, bytes},
                {memory_.find(reinterpret_cast<std::uintptr_t>(output)), d.m, d.n, bytes_c}};
 
   entry(&x);
 
+  if (!options_.product_file.empty() && !was_refused_ && !out_of_time_ && !sampled_) {
+    append_matrix(options_.product_file, bytes_of(output, bytes_c * d.m * d.n));
+  }
   if (!options_.watch.check || was_refused_ || out_of_time_) return 0;
   for (const auto& [p, before, name] :
        {std::tuple{x.a, &a_before, "A"}, std::tuple{x.b, &b_before, "B"}}) {
@@ -124,10 +99,10 @@ int Session::drive() {
   if (sampled_) return 0;
   Product product;
   product.m = d.m, product.n = d.n, product.k = d.k;
-  product.a = read(d.element, a_before.data(), d.m * d.k);
-  product.b = read(d.element, b_before.data(), d.k * d.n);
+  product.a = read_elements(d.element, a_before.data(), d.m * d.k);
+  product.b = read_elements(d.element, b_before.data(), d.k * d.n);
   if (d.c_is_read) product.c_before = c_before;
-  product.c = read(d.element_c, output, d.m * d.n);
+  product.c = read_elements(d.element_c, output, d.m * d.n);
   product.alpha = d.alpha;
   product.beta = d.beta;
   product.element = d.element_c;
@@ -171,12 +146,12 @@ void Session::test_neighbours(const DriveArguments& x, void (*entry)(const Drive
     for (const int parity : {0, 1}) {
       for (std::int64_t i = 0; i < rows * columns; ++i) {
         const std::int64_t line = of_a ? i / columns : i % columns;
-        if (line % 2 != parity) store(d.element, matrix + i * bytes, NAN);
+        if (line % 2 != parity) store_element(d.element, matrix + i * bytes, NAN);
       }
       std::memcpy(output, c_bytes.data(), c_bytes.size());
       entry(&x);
       std::memcpy(matrix, saved.data(), saved.size());
-      const std::vector<double> c = read(d.element_c, output, d.m * d.n);
+      const std::vector<double> c = read_elements(d.element_c, output, d.m * d.n);
       for (std::int64_t i = 0; i < d.m * d.n; ++i) {
         const std::int64_t line = of_a ? i / d.n : i % d.n;
         if (line % 2 != parity || !std::isnan(c[i])) continue;
@@ -322,9 +297,9 @@ void Session::judge_launch(const simt_launch& launch, const LaunchState& state, 
   record.m = m, record.n = n, record.k = k;
   Product p;
   p.m = m, p.n = n, p.k = k;
-  p.a = read(element, a->pointer, m * k);
-  p.b = read(element, b->pointer, k * n);
-  p.c = read(element, c->pointer, m * n);
+  p.a = read_elements(element, a->pointer, m * k);
+  p.b = read_elements(element, b->pointer, k * n);
+  p.c = read_elements(element, c->pointer, m * n);
   p.alpha = alpha == nullptr ? 1 : alpha->real;
   p.element = element;
   p.kernel = record.kernel;

@@ -50,6 +50,7 @@ struct RunOptions {
   std::vector<std::string> arguments;        ///< of a program with main
   bool has_drive = false;                    ///< simt_drive instead of main
   DriveSizes drive;
+  std::string product_file;  ///< takes the matrices of a drive, see elements.h
   std::vector<LineWidth> widths;
   enum class Output { kStdout, kStderr, kNowhere } output = Output::kStdout;  ///< the program's own
 };
