@@ -1,8 +1,8 @@
 #include "simt/report/banks.h"
 
 #include <algorithm>
-#include <array>
-#include <set>
+
+#include "simt/banks.h"
 
 namespace tessera::simt {
 namespace {
@@ -10,15 +10,14 @@ namespace {
 constexpr int kLanes = 32, kBanks = 32, kBankBytes = 4;
 constexpr std::int64_t kPeriod = kBanks * kBankBytes;  // padding by a period changes nothing
 
-std::set<std::int64_t> words_of(const std::vector<std::int64_t>& offsets, std::size_t from,
-                                std::size_t to, int bytes) {
-  std::set<std::int64_t> words;
-  for (std::size_t i = from; i < std::min(to, offsets.size()); ++i) {
-    if (offsets[i] < 0) continue;
-    for (std::int64_t w = offsets[i] / kBankBytes; w * kBankBytes < offsets[i] + bytes; ++w)
-      words.insert(w);
+BankCount count(const std::vector<std::int64_t>& offsets, int bytes) {
+  std::uintptr_t addresses[kLanes] = {};
+  bool active[kLanes] = {};
+  for (std::size_t i = 0; i < offsets.size() && i < kLanes; ++i) {
+    active[i] = offsets[i] >= 0;
+    addresses[i] = active[i] ? static_cast<std::uintptr_t>(offsets[i]) : 0;
   }
-  return words;
+  return count_banks(addresses, active, static_cast<unsigned>(bytes));
 }
 
 // What a warp's lanes access, as far as the site tells: offsets within rows of site.row_pitch.
@@ -52,23 +51,11 @@ struct Access {
 }  // namespace
 
 unsigned wavefronts(const std::vector<std::int64_t>& offsets, int bytes) {
-  const std::size_t group = bytes >= 16 ? 8 : bytes == 8 ? 16 : 32;
-  unsigned total = 0;
-  std::set<std::int64_t> served;
-  for (std::size_t from = 0; from < offsets.size(); from += group) {
-    const std::set<std::int64_t> words = words_of(offsets, from, from + group, bytes);
-    if (std::includes(served.begin(), served.end(), words.begin(), words.end())) continue;
-    std::array<unsigned, kBanks> in_bank{};
-    for (const std::int64_t word : words) ++in_bank[word % kBanks];
-    total += *std::max_element(in_bank.begin(), in_bank.end());
-    served.insert(words.begin(), words.end());
-  }
-  return total;
+  return count(offsets, bytes).wavefronts;
 }
 
 unsigned ideal_wavefronts(const std::vector<std::int64_t>& offsets, int bytes) {
-  const std::size_t words = words_of(offsets, 0, offsets.size(), bytes).size();
-  return static_cast<unsigned>((words + kBanks - 1) / kBanks);
+  return count(offsets, bytes).ideal;
 }
 
 std::optional<Padding> best_padding(const Site& site, const std::vector<Site>& all) {

@@ -1,4 +1,4 @@
-// Banks of shared memory: 32 of them, each four bytes wide.
+// What another pitch would do to a shared array's bank conflicts.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace tessera::simt {
 
-/// Wavefronts of one request: lanes at `offsets` (negative: no access) of `bytes` each. Accesses of
-/// 8 bytes go by half warps, of 16 by quarters; lanes that want the same word share it.
+/// Wavefronts of one request: lanes at `offsets` (negative: no access) of `bytes` each. See
+/// simt/banks.h.
 unsigned wavefronts(const std::vector<std::int64_t>& offsets, int bytes);
 
-/// The fewest that could carry the same distinct words.
+/// Those that the same request takes without a conflict.
 unsigned ideal_wavefronts(const std::vector<std::int64_t>& offsets, int bytes);
 
 /// Another pitch for a shared array of rows.

@@ -120,6 +120,12 @@ Json json_report(const Report& report) {
   j["findings"] = to_json(report.check).at("findings");
   j["warnings"] = warnings_json(remarks);
   j["launches"] = to_json(launched).at("launches");
+  // Counting samples blocks of its own.
+  for (std::size_t i = 0; i < j["launches"].size() && i < report.count.launches.size(); ++i) {
+    const Launch& counted = report.count.launches[i];
+    if (j["launches"][i]["kernel"] != counted.kernel) continue;
+    j["launches"][i]["blocks_counted"] = counted.blocks_checked;
+  }
   j["sites"] = sites_json(report);
   j["totals"] = totals_json(report);
   j["compiled"] = compiled_json(report.compiled);

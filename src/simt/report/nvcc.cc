@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -131,7 +132,13 @@ Cubin compile_cubin(const std::string& nvcc, const std::string& path,
                                     "--expt-relaxed-constexpr",
                                     "--extended-lambda",
                                     "-arch=" + architecture};
-  for (const std::string& flag : nvcc_flags(flags)) words.push_back(flag);
+  const std::vector<std::string> kept = nvcc_flags(flags);
+  words.insert(words.end(), kept.begin(), kept.end());
+  // As the executor's build.
+  if (std::none_of(kept.begin(), kept.end(),
+                   [](const std::string& flag) { return starts_with(flag, "-std"); })) {
+    words.push_back("-std=c++20");
+  }
   words.insert(words.end(), {"-x", "cu", "-o", cubin, path});
   const int status = run_program(words, log);
   if (status == -1)

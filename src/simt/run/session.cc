@@ -291,9 +291,10 @@ std::string Session::key_of(const simt_launch& launch) const {
   return key;
 }
 
-// A launch through a pointer names the pointer; the kernel follows from its address.
+// The words of a launch may name a pointer or a template's parameters; what runs follows from the
+// address.
 std::string Session::name_of(const simt_launch& launch) const {
-  if (launch.site->kernel != nullptr || launch.function == nullptr) return launch.site->expression;
+  if (launch.function == nullptr) return launch.site->expression;
   const Symbol* symbol =
       symbols_->find(reinterpret_cast<std::uintptr_t>(launch.function) - image_low_);
   return symbol == nullptr ? launch.site->expression : short_name(symbol->name);

@@ -4,11 +4,12 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "simt/banks.h"
+
 namespace tessera::simt {
 namespace {
 
 constexpr int kLanes = 32;
-constexpr int kBanks = 32;
 constexpr int kSector = 32;
 
 /// Distinct numbers among count of them, which are sorted in place.
@@ -37,27 +38,6 @@ void SiteCounts::add(const SiteCounts& other) {
     worst_excess = other.worst_excess;
   }
   width_is_compiled |= other.width_is_compiled;
-}
-
-// A wavefront delivers one word of each bank; lanes that want the same word share it. A request of
-// 16 bytes a lane takes two at least, whatever its lanes share.
-BankCount count_banks(const std::uintptr_t* addresses, const bool* active, unsigned bytes) {
-  std::uintptr_t words[kLanes * 4];
-  int count = 0;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if (!active[lane]) continue;
-    const std::uintptr_t last = (addresses[lane] + bytes - 1) >> 2;
-    for (std::uintptr_t word = addresses[lane] >> 2; word <= last; ++word) words[count++] = word;
-  }
-  count = distinct(words, count);
-  std::uint8_t of_bank[kBanks] = {};
-  unsigned most = 0;
-  for (int i = 0; i < count; ++i) {
-    most = std::max<unsigned>(most, ++of_bank[words[i] % kBanks]);
-  }
-  const unsigned least = bytes >= 16 ? 2 : 1;
-  const unsigned full = static_cast<unsigned>((count + kBanks - 1) / kBanks);
-  return {std::max(most, least), std::max(full, least), most};
 }
 
 SiteCounts& WarpLog::counts_of(const LoggedAccess& a) {

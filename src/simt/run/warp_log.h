@@ -89,11 +89,4 @@ class WarpLog {
   std::vector<std::uintptr_t> bases_;
 };
 
-/// Wavefronts of one request for shared memory, the fewest it could take, and the worst bank.
-struct BankCount {
-  unsigned wavefronts = 0, ideal = 0, degree = 0;
-};
-/// of_lane[i] is null for a lane that takes no part.
-BankCount count_banks(const std::uintptr_t* addresses, const bool* active, unsigned bytes);
-
 }  // namespace tessera::simt
