@@ -85,7 +85,7 @@ NvccSource nvcc_source(const CheckOptions& options, const std::string& source,
 std::vector<LineWidth> line_widths(const Cubin& cubin) {
   std::vector<LineWidth> widths;
   for (const CompiledWidths& w : cubin.widths) {
-    widths.push_back({w.file, w.line, w.is_shared, w.is_write, w.bytes});
+    widths.push_back({comparable_name(w.kernel), w.file, w.line, w.is_shared, w.is_write, w.bytes});
   }
   return widths;
 }
@@ -95,23 +95,6 @@ std::string base_name(const std::string& kernel) {
   const std::string name = kernel.substr(0, kernel.find('<'));
   const std::size_t colon = name.rfind(':');
   return colon == std::string::npos ? name : name.substr(colon + 1);
-}
-
-/// "tiled<16>" of "ns::tiled<16>", without blanks.
-std::string last_part(const std::string& kernel) {
-  std::string name;
-  int depth = 0;
-  for (const char c : kernel) {
-    if (c == ' ') continue;
-    if (c == '<' || c == '(') ++depth;
-    if (c == '>' || c == ')') --depth;
-    if (c == ':' && depth == 0) {
-      name.clear();
-    } else {
-      name += c;
-    }
-  }
-  return name;
 }
 
 /// "tiled" of --kernel 'ns::tiled<16>'.
@@ -125,7 +108,7 @@ std::string named_kernel(const CheckOptions& options) {
 void add_compiled(Report& report, const Cubin& cubin) {
   for (Compiled kernel : cubin.kernels) {
     for (const Launch& launch : report.check.launches) {
-      if (last_part(kernel.kernel) != last_part(launch.kernel)) continue;
+      if (comparable_name(kernel.kernel) != comparable_name(launch.kernel)) continue;
       const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
       add_occupancy(kernel, static_cast<int>(threads),
                     static_cast<std::int64_t>(launch.dynamic_shared_bytes));

@@ -153,10 +153,12 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 
 std::vector<CompiledWidths> widths_of(ElfImage& image) {
   const LineTable lines(image);
-  std::map<std::tuple<std::string, int, bool, bool>, CompiledWidths> found;
+  std::map<std::tuple<std::string, std::string, int, bool, bool>, CompiledWidths> found;
   for (unsigned i = 0; i < image.sections().size(); ++i) {
     const ElfSection& text = image.sections()[i];
-    if (!text.has_bytes || text.name.rfind(".text.", 0) != 0) continue;
+    constexpr std::string_view kText = ".text.";
+    if (!text.has_bytes || text.name.rfind(kText, 0) != 0) continue;
+    const std::string kernel = demangled(text.name.substr(kText.size()));
     for (std::uint64_t at = 0; at + kSassBytes <= text.size; at += kSassBytes) {
       for (const SassAccess& a : accesses_at(image, text, at)) {
         if (a.memory == Memory::kLocal || a.bytes == 0) continue;
@@ -164,12 +166,9 @@ std::vector<CompiledWidths> widths_of(ElfImage& image) {
         if (!line) continue;
         const bool is_shared = a.memory == Memory::kShared;
         const std::string file = base_name(line->file);
-        CompiledWidths& widths = found[{file, line->line, is_shared, a.is_write}];
-        widths = {file,
-                  line->line,
-                  is_shared,
-                  a.is_write,
-                  std::max(widths.bytes, a.bytes),
+        CompiledWidths& widths = found[{kernel, file, line->line, is_shared, a.is_write}];
+        widths = {kernel,          file,       line->line,
+                  is_shared,       a.is_write, std::max(widths.bytes, a.bytes),
                   widths.count + 1};
       }
     }

@@ -141,9 +141,10 @@ void Session::load() {
     width_of = [this](const LoggedAccess& a) {
       const Place& place = symbols_->place(a.pc);
       const std::string file = place.file.substr(place.file.rfind('/') + 1);
+      const std::string kernel = comparable_name(state_->name);
       for (const LineWidth& w : options_.widths) {
-        if (w.line == place.line && w.file == file && w.is_shared == (a.is_shared != 0) &&
-            w.is_write == (a.is_write != 0)) {
+        if (w.line == place.line && w.kernel == kernel && w.file == file &&
+            w.is_shared == (a.is_shared != 0) && w.is_write == (a.is_write != 0)) {
           return w.bytes;
         }
       }

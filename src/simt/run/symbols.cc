@@ -48,6 +48,12 @@ std::string short_name(const std::string& demangled) {
   return s;
 }
 
+std::string comparable_name(const std::string& demangled) {
+  std::string name = short_name(demangled);
+  std::erase(name, ' ');
+  return name;
+}
+
 struct Symbols::Dwarf {
   int file = -1;
   ::Dwarf* debug = nullptr;

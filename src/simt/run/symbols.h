@@ -13,6 +13,8 @@ namespace tessera::simt {
 
 /// "tiled<16>" of "void ns::tiled<16>(float const*, int)".
 std::string short_name(const std::string& demangled);
+/// The same without blanks, so that names of two compilers compare.
+std::string comparable_name(const std::string& demangled);
 
 struct Symbol {
   std::string name;  ///< demangled

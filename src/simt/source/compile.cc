@@ -163,7 +163,9 @@ Words compile_command(const std::string& clang, Build build, const Flags& flags)
   if (build == Build::kCheck) {
     append(words, {"-O0", "-fsanitize=thread,array-bounds", "-fsanitize-recover=array-bounds"});
   } else {
-    append(words, {"-O2", "-fsanitize=thread", "-fno-vectorize", "-fno-slp-vectorize"});
+    // Accesses of two branches that become one lose their line.
+    append(words, {"-O2", "-fsanitize=thread", "-fno-vectorize", "-fno-slp-vectorize", "-mllvm",
+                   "-sink-common-insts=0", "-mllvm", "-hoist-common-insts=0"});
   }
   return words;
 }
