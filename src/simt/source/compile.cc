@@ -104,17 +104,12 @@ void write_file(const std::string& path, const std::string& text) {
 
 [[noreturn]] void fail(const std::string& messages, const MessageContext& context,
                        const std::vector<Refusal>& doubts = {}) {
-  std::string because;
+  std::string text = context.path + ": does not compile\n" + readable_errors(messages, context);
   for (const Refusal& doubt : doubts) {
-    because +=
-        doubt.file + ":" + std::to_string(doubt.line) + ": " + doubt.what + ": " + doubt.why + "\n";
+    text += "\n" + doubt.file + ":" + std::to_string(doubt.line) + ": note: " + doubt.what +
+            " stands for nothing here. " + doubt.why;
   }
-  if (!because.empty()) {
-    throw Error(ErrorCode::kUnsupported, context.path + ": does not compile\n" + because +
-                                             readable_errors(messages, context));
-  }
-  throw Error(ErrorCode::kBadFile,
-              context.path + ": does not compile\n" + readable_errors(messages, context));
+  throw Error(doubts.empty() ? ErrorCode::kBadFile : ErrorCode::kUnsupported, text);
 }
 
 /// The headers, written once for each folder.

@@ -102,7 +102,9 @@ Translation translate_tokens(const Tokens& tokens, const std::string& path,
   }
   sort_refusals(translation.refusals);
 
-  for (const Kernel& one : kernels.all) translation.kernels.push_back(one.signature);
+  for (const Kernel& one : kernels.all) {
+    if (one.is_defined) translation.kernels.push_back(one.signature);
+  }
   for (const Function& function : declarations.functions) {
     if (is_named(tokens, function, "main")) translation.has_main = true;
     if (is_named(tokens, function, "solve") && !function.device_only()) {
