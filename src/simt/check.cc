@@ -90,13 +90,6 @@ std::vector<LineWidth> line_widths(const Cubin& cubin) {
   return widths;
 }
 
-/// "tiled" of "ns::tiled<16>".
-std::string base_name(const std::string& kernel) {
-  const std::string name = kernel.substr(0, kernel.find('<'));
-  const std::size_t colon = name.rfind(':');
-  return colon == std::string::npos ? name : name.substr(colon + 1);
-}
-
 /// "tiled<16>" of "ns::tiled<16>", without blanks.
 std::string last_part(const std::string& kernel) {
   std::string name;

@@ -111,7 +111,7 @@ void Session::load() {
                 at == std::string::npos
                     ? "check: cannot load the compiled program: " + why
                     : fmt::format("check: the program calls {}, which neither it nor the executor "
-                                  "has; give the library or object file that has it behind --",
+                                  "has; give the library or the source file that has it behind --",
                                   demangle(why.c_str() + at + 18)));
   }
   link_map* map = nullptr;
