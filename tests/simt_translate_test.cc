@@ -196,7 +196,7 @@ TEST(Translate, SharedMemoryThatCannotBeReadIsNamed) {
 
 TEST(Translate, Signatures) {
   const Translation result = translated(
-      "namespace ns {\nstruct S { static __global__ void inside(int); };\n"
+      "namespace ns {\nstruct S { static __global__ void inside(int) {} };\n"
       "template <int BM, typename T = float, class... R> __global__ void __launch_bounds__(BM * "
       "2)\n"
       "    k(const T *__restrict__ A, T const* B, float C[], const int n, unsigned long long m,\n"

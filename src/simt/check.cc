@@ -90,18 +90,10 @@ std::vector<LineWidth> line_widths(const Cubin& cubin) {
   return widths;
 }
 
-/// "tiled" of "ns::tiled<16>".
-std::string base_name(const std::string& kernel) {
-  const std::string name = kernel.substr(0, kernel.find('<'));
-  const std::size_t colon = name.rfind(':');
-  return colon == std::string::npos ? name : name.substr(colon + 1);
-}
-
 /// "tiled" of --kernel 'ns::tiled<16>'.
 std::string named_kernel(const CheckOptions& options) {
-  std::string name = base_name(options.driver.kernel);
-  std::erase(name, ' ');
-  return name;
+  const std::string name = comparable_name(options.driver.kernel);
+  return name.substr(0, name.find('<'));
 }
 
 /// The compiled kernels that were launched, with their occupancy.
@@ -116,6 +108,12 @@ void add_compiled(Report& report, const Cubin& cubin) {
       break;
     }
   }
+}
+
+std::string said(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += "; " + note;
+  return text;
 }
 
 /// alpha and beta differ from 1 and 0 where the kernel takes them, so that leaving one out shows.
@@ -185,6 +183,7 @@ class CheckedProgram::Parts {
   Source source_;
   Translation program_;        // without a driver
   Translation compiled_from_;  // with one, if it needs one
+  bool is_derived_ = false;    // block or grid
   std::string images_[2];      // by build; each is touched by one thread of a run
   std::shared_future<Cubin> cubin_;
 };
@@ -198,6 +197,7 @@ void CheckedProgram::Parts::set_drive(const Sizes& sizes, Report& report, RunOpt
     refuse(compiled_from_.refusals);
   }
   report.how = made.how;
+  is_derived_ = made.how.find("derived from") != std::string::npos;
   if (!made.grid_note.empty()) report.notes.push_back(made.grid_note);
   run_options.has_drive = true;
   run_options.drive = drive_sizes(made, sizes);
@@ -289,7 +289,13 @@ Report CheckedProgram::Parts::run(const Sizes& sizes, bool count) {
   if (failure) std::rethrow_exception(failure);
   if (count && cubin_.valid()) add_compiled(report, cubin_.get());
   if (report.check.launches.empty() && report.check.findings.empty()) {
-    report.notes.push_back("no kernel was launched");
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("check: {} has launched no kernel, so nothing was checked{}",
+                            options.path, said(report.check.notes)));
+  }
+  if (is_derived_ && report.failed()) {
+    report.notes.push_back(
+        "the launch was derived from the source; if another is meant, give --block and --grid");
   }
   report.elapsed_s = now_s() - begun_s_;
   begun_s_ = now_s();  // a further run is not charged for the compilers

@@ -11,8 +11,8 @@
 #include "quantities.h"
 #include "simt/gpu/image.h"
 #include "simt/gpu/trial.h"
-#include "simt/report/json_text.h"
 #include "simt/report/cubin.h"
+#include "simt/report/json_text.h"
 #include "tessera/error.h"
 #include "text_file.h"
 
@@ -34,14 +34,14 @@ void parse_gemm(CheckArgs& args) {
 
 /// A compiler's message has lines of its own, which matter; only what could drive the terminal
 /// goes.
-int report_lines(const Error& error) {
+int report_lines(ErrorCode code, const std::string& lines) {
   std::string text;
-  for (const char c : std::string(error.what())) {
+  for (const char c : lines) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '\n' || c == '\t' || (byte >= 0x20 && byte != 0x7F)) text += c;
   }
-  fmt::print(stderr, "tessera: {}\n", text);
-  return exit_code_of(error.code());
+  fmt::print(stderr, "tessera check: {}\n", text);
+  return exit_code_of(code);
 }
 
 void finish(CheckArgs& args) {
@@ -178,8 +178,11 @@ Verb add_check(CLI::App& root) {
               args->exercise_is_given = app->count("--exercise") > 0;
               return run_check(*args);
             } catch (const Error& error) {
-              if (std::string(error.what()).find('\n') == std::string::npos) throw;
-              return report_lines(error);
+              std::string text = error.what();
+              const std::string verb = "check: ";
+              if (text.rfind(verb, 0) == 0) text.erase(0, verb.size());
+              if (text.find('\n') != std::string::npos) return report_lines(error.code(), text);
+              throw Error(error.code(), text);
             }
           }};
 }

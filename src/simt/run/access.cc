@@ -414,6 +414,14 @@ void Worker::outside(std::uintptr_t p, unsigned bytes, bool write, std::uint32_t
   }
 }
 
+void Worker::assertion_failed(const std::string& what, void* pc) {
+  has_faulted_ = true;
+  if (RawFinding* f = report(RawRule::kCrash, offset_of(pc), 0, 0)) {
+    f->detail = fmt::format("fails the assertion '{}'", what);
+  }
+  stop_thread();
+}
+
 void Worker::index_out_of_range(std::uint64_t index, const std::string& type, void* pc) {
   if (RawFinding* f = report(RawRule::kIndexBounds, offset_of(pc), 0, index)) {
     f->detail = fmt::format("index {} of {}", static_cast<std::int64_t>(index), type);

@@ -43,8 +43,8 @@ void send_result(int exit_code) {
 }
 
 // The program called exit().
-void at_exit() {
-  if (g_session != nullptr) send_result(0);
+void at_exit(int code, void*) {
+  if (g_session != nullptr) send_result(code);
 }
 
 void on_signal(int signal, siginfo_t* info, void*) {
@@ -90,7 +90,7 @@ void catch_signals(double time_limit_s) {
     g_session = &session;
     catch_signals(options.time_limit_s);
     session.load();
-    std::atexit(at_exit);
+    on_exit(at_exit, nullptr);
     const int code = session.run_program();
     std::fflush(stdout);
     send_result(code);

@@ -40,6 +40,10 @@ Finding Session::finding_of(const RawFinding& raw, const std::string& kernel, bo
   Finding f;
   f.kernel = kernel;
   f.place = symbols_->place(raw.pc);
+  if (f.place.line == 0 && state_ != nullptr) {
+    const simt_kernel* launched = kernel_of(*state_->launch);
+    if (launched != nullptr) f.place = {launched->file, launched->line, 0, kernel};
+  }
   f.array = raw.array;
   f.element = raw.element;
   f.thread = raw.thread;

@@ -1,4 +1,6 @@
 // What the instrumented program calls before each access to memory.
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -95,6 +97,12 @@ struct simt_index_site {
   const simt_index_type* array;
   const simt_index_type* index;
 };
+[[noreturn]] void simt_hook_assert(const char* what, const char* file, unsigned line,
+                                   const char* function) {
+  if (tessera::simt::working != nullptr) tessera::simt::working->assertion_failed(what, CALLER);
+  std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, what);
+  std::abort();
+}
 void simt_hook_index(simt_index_site* site, std::uintptr_t index) {
   if (watching != nullptr) watching->index_out_of_range(index, site->array->name, CALLER);
 }

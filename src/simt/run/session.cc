@@ -24,6 +24,7 @@ Session* session = nullptr;
 constexpr int kSuccess = 0, kInvalidValue = 1, kMemoryAllocation = 2, kInvalidConfiguration = 9,
               kInvalidDevicePointer = 17, kOutOfResources = 701;
 
+constexpr std::uint64_t kLeastShare = 16;  // of the accesses to check, for each launch
 constexpr std::uint64_t kSharedWithoutAsking = 48 * 1024, kSharedMost = 227 * 1024;
 
 std::uint64_t volume(const simt_dim3& d) { return std::uint64_t{d.x} * d.y * d.z; }
@@ -110,8 +111,8 @@ void Session::load() {
                 at == std::string::npos
                     ? "check: cannot load the compiled program: " + why
                     : fmt::format("check: the program calls {}, which neither it nor the executor "
-                                  "has; give the library that has it behind --",
-                                  why.substr(at + 18)));
+                                  "has; give the library or the source file that has it behind --",
+                                  demangle(why.c_str() + at + 18)));
   }
   link_map* map = nullptr;
   dlinfo(image_, RTLD_DI_LINKMAP, &map);
@@ -281,10 +282,10 @@ bool Session::check_configuration(const simt_launch& launch, int& error) {
 }
 
 std::string Session::key_of(const simt_launch& launch) const {
-  std::string key =
-      fmt::format("{}|{}|{}|{},{},{}|{},{},{}|{}", launch.function, launch.site->expression,
-                  launch.site->line, launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x,
-                  launch.block.y, launch.block.z, launch.dynamic_shared_bytes);
+  std::string key = fmt::format(
+      "{}|{}|{}|{},{},{}|{},{},{}|{}", launch.function, launch.site->expression,
+      launch.function == nullptr ? launch.site->line : 0, launch.grid.x, launch.grid.y,
+      launch.grid.z, launch.block.x, launch.block.y, launch.block.z, launch.dynamic_shared_bytes);
   for (int i = 0; i < launch.argument_count; ++i) {
     const simt_argument& a = launch.arguments[i];
     key += fmt::format("|{},{},{},{}", a.kind, a.pointer, a.integer, a.real);
@@ -367,13 +368,16 @@ void Session::run_blocks(LaunchState& state, const simt_launch& launch, Launch& 
   record.blocks_checked = watched ? 1 : 0;
   if (state.max_threads != 0 && state.threads > state.max_threads) return;
   if (!watched) {
-    for (std::uint64_t i = 1; i < total; ++i) first.run_block(block_index(launch.grid, i));
-    record.blocks_run = total;
+    std::vector<bool> ran(total);
+    ran[0] = true;
+    run_rest(launch, ran, record);
     return;
   }
   const std::uint64_t of_one = std::max<std::uint64_t>(first.accesses() - before, 1);
-  const std::uint64_t left =
-      options_.max_accesses > watched_accesses_ ? options_.max_accesses - watched_accesses_ : 0;
+  // The first launches must not use up what later kernels are to be checked with.
+  const std::uint64_t left = std::max(
+      options_.max_accesses / kLeastShare,
+      options_.max_accesses > watched_accesses_ ? options_.max_accesses - watched_accesses_ : 0);
   std::vector<std::uint64_t> blocks;
   const bool all = total <= left / of_one + 1;
   if (all) {
@@ -382,7 +386,6 @@ void Session::run_blocks(LaunchState& state, const simt_launch& launch, Launch& 
   } else {
     blocks = sample(launch.grid, left / of_one);
     blocks.erase(std::remove(blocks.begin(), blocks.end(), 0), blocks.end());
-    sampled_ = true;
   }
 
   std::atomic<bool> stop = false;
@@ -390,7 +393,7 @@ void Session::run_blocks(LaunchState& state, const simt_launch& launch, Launch& 
   const auto part = [&](std::size_t w) {
     const std::size_t begin = blocks.size() * w / workers_.size();
     const std::size_t end = blocks.size() * (w + 1) / workers_.size();
-    for (std::size_t i = begin; i < end && !stop; ++i) {
+    for (std::size_t i = begin; i < end && !stop && !is_late(); ++i) {
       ++done;
       if (!workers_[w]->run_block(block_index(launch.grid, blocks[i]))) stop = true;
     }
@@ -405,21 +408,46 @@ void Session::run_blocks(LaunchState& state, const simt_launch& launch, Launch& 
   record.accesses = workers_[0]->accesses() - before;
   record.barriers = workers_[0]->barriers() - barriers_before;
   watched_accesses_ += of_one * record.blocks_checked;
-  if (all || stop) return;
+  if (stop || record.blocks_checked == total) return;
+  sampled_ = true;
   notes_.insert(fmt::format(
-      "{}: {} of {} blocks were checked (the corners, and others spread over the grid); "
-      "--max-accesses raises that",
-      state.name, record.blocks_checked, total));
+      "{}: {} of {} blocks were checked ({}); {} raises that", state.name, record.blocks_checked,
+      total, all ? "then the time was up" : "the corners, and others spread over the grid",
+      is_late() ? "--time-limit" : "--max-accesses"));
   if (options_.has_drive) return;
   // A program goes on with the results of all blocks.
   std::vector<bool> ran(total);
   ran[0] = true;
-  for (std::uint64_t i : blocks) ran[i] = true;
-  first.begin(state, {false, false}, options_.limits);
-  for (std::uint64_t i = 0; i < total; ++i) {
-    if (!ran[i]) first.run_block(block_index(launch.grid, i));
+  if (!is_late()) {
+    for (std::uint64_t i : blocks) ran[i] = true;
   }
-  record.blocks_run = total;
+  first.begin(state, {false, false}, options_.limits);
+  run_rest(launch, ran, record);
+}
+
+// A problem that is too large for the time is no fault: what is left of it stays undone, and no
+// result is judged any more.
+void Session::run_rest(const simt_launch& launch, const std::vector<bool>& ran, Launch& record) {
+  for (std::uint64_t i = 0; i < ran.size(); ++i) {
+    if (ran[i]) continue;
+    if (is_late()) {
+      give_up(launch);
+      return;
+    }
+    workers_[0]->run_block(block_index(launch.grid, i));
+  }
+  record.blocks_run = ran.size();
+}
+
+bool Session::is_late() const { return now_s() - started_s_ > options_.time_limit_s; }
+
+void Session::give_up(const simt_launch& launch) {
+  out_of_time_ = true;
+  notes_.insert(
+      fmt::format("{} did not run to its end: the time limit of {:g} s was reached, so the "
+                  "program's results are incomplete; make its problem smaller, or raise "
+                  "--time-limit",
+                  name_of(launch), options_.time_limit_s));
 }
 
 // Blocks that different workers ran: did one write what another touched?
@@ -507,6 +535,7 @@ int Session::launch(const simt_launch& launch) {
     was_refused_ = true;
     return error;
   }
+  if (!out_of_time_ && is_late()) give_up(launch);
   if (out_of_time_) return kSuccess;
   if (quiet_) {
     run_quietly(launch);
@@ -538,7 +567,7 @@ int Session::launch(const simt_launch& launch) {
   record.block = triple(launch.block);
   record.dynamic_shared_bytes = launch.dynamic_shared_bytes;
   record.blocks_total = volume(launch.grid);
-  const bool watched = done == done_.end() && now_s() - started_s_ < options_.time_limit_s;
+  const bool watched = done == done_.end();
   const double start = now_s();
   run_blocks(state, launch, record, watched);
   record.elapsed_s = now_s() - start;
@@ -587,17 +616,12 @@ int Session::launch(const simt_launch& launch) {
       judge_launch(launch, state, record);
     }
     for (auto& worker : workers_) was_refused_ |= worker->has_faulted();
-    bool reads_its_writes = !options_.watch.check;
+    // A count does not know this, and need not: the accesses of a repeat are those of the first.
+    // Only a host that sees the kernel's memory without a copy could wait for what it does.
+    bool reads_its_writes = !options_.watch.check && uses_managed_;
     for (auto& worker : workers_) reads_its_writes |= worker->launch_reads_its_writes();
     result_.launches.push_back(record);
     done_[key] = {memory_.version, result_.launches.size() - 1, !reads_its_writes};
-  } else if (done == done_.end()) {
-    notes_.insert(
-        fmt::format("{} ran unchecked: the time limit of {:g} s was reached; "
-                    "--time-limit raises it",
-                    state.name, options_.time_limit_s));
-    result_.launches.push_back(record);
-    done_[key] = {memory_.version, result_.launches.size() - 1, false};
   } else {
     done->second.version = memory_.version;
   }
@@ -608,6 +632,7 @@ int Session::launch(const simt_launch& launch) {
 // --- memory -------------------------------------------------------------------------------------
 
 int Session::allocate(void** p, std::size_t bytes, int memory) {
+  uses_managed_ |= memory == SIMT_MANAGED;
   if (bytes == 0) {
     *p = nullptr;
     return kSuccess;
@@ -707,18 +732,22 @@ int Session::last_error(bool clear) {
 
 void Session::note_signal(int signal, const void* address) {
   Worker* worker = working;
+  if (worker == nullptr && signal == SIGALRM) {
+    notes_.insert(
+        fmt::format("the program's host code has not come to its end within {:g} s; make its "
+                    "problem smaller, or raise --time-limit",
+                    options_.time_limit_s));
+    return;
+  }
   if (worker == nullptr) {
     Finding f;
-    f.rule = signal == SIGALRM ? rule::kTimeLimit : rule::kCrash;
+    f.rule = rule::kCrash;
     f.place.file = options_.source_path;
-    f.message = signal == SIGALRM
-                    ? fmt::format("the program's host code has not come to its end within {:g} s",
-                                  options_.time_limit_s)
-                    : fmt::format("the program's host code stopped with signal {} ({})", signal,
-                                  strsignal(signal));
-    f.remedy = signal == SIGALRM
-                   ? "raise --time-limit, or make the problem smaller"
-                   : "device memory must not be touched by the host; see the debugger";
+    f.message = fmt::format("the program's host code stopped with signal {} ({})", signal,
+                            strsignal(signal));
+    f.remedy =
+        "device memory must not be touched by the host; the program's arguments go into --run; see "
+        "the debugger";
     add(std::move(f));
     return;
   }

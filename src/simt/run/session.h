@@ -107,6 +107,9 @@ class Session {
   const simt_kernel* kernel_of(const simt_launch& launch) const;
   void name_pointers(const simt_launch& launch, LaunchState& state) const;
   void run_blocks(LaunchState& state, const simt_launch& launch, Launch& record, bool watched);
+  void run_rest(const simt_launch& launch, const std::vector<bool>& ran, Launch& record);
+  bool is_late() const;
+  void give_up(const simt_launch& launch);
   void merge_blocks(const LaunchState& state, const simt_launch& launch);
   void collect(const LaunchState& state, const std::string& kernel);
   void judge_launch(const simt_launch& launch, const LaunchState& state, Launch& record);
@@ -137,6 +140,7 @@ class Session {
   bool out_of_time_ = false;
   bool sampled_ = false;
   bool was_refused_ = false;
+  bool uses_managed_ = false;          ///< memory that the host reads without a copy
   bool quiet_ = false;                 ///< launches run unwatched and leave no record
   std::vector<MatrixWatch> matrices_;  ///< A, B, C of a drive
   std::set<std::string> notes_;

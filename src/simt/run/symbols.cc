@@ -14,8 +14,6 @@
 #include "tessera/error.h"
 
 namespace tessera::simt {
-namespace {
-
 std::string demangle(const char* name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
@@ -23,8 +21,6 @@ std::string demangle(const char* name) {
   std::free(text);
   return result;
 }
-
-}  // namespace
 
 std::string short_name(const std::string& demangled) {
   std::string s = demangled;

@@ -12,6 +12,7 @@
 namespace tessera::simt {
 
 /// "tiled<16>" of "void ns::tiled<16>(float const*, int)".
+std::string demangle(const char* name);
 std::string short_name(const std::string& demangled);
 /// The same without blanks, so that names of two compilers compare.
 std::string comparable_name(const std::string& demangled);

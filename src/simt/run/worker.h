@@ -98,6 +98,7 @@ class Worker {
   void acquire_release(std::uintptr_t p);
   void fence() { lane_->fenced = fenced_ = true; }
   void index_out_of_range(std::uint64_t index, const std::string& type, void* pc);
+  [[noreturn]] void assertion_failed(const std::string& what, void* pc);
   /// Ends the running thread: what it does next would do harm.
   [[noreturn]] void stop_thread();
 

@@ -1,8 +1,9 @@
 #include "simt/source/compile.h"
 
 #include <unistd.h>
-#include <array>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -36,8 +37,14 @@ bool holds_cuda(const std::string& folder) {
   return std::filesystem::exists(folder + "/cuda_runtime.h", ignored);
 }
 
+/// A file of the program's own host code.
+bool is_source(const std::string& flag) {
+  return flag.ends_with(".cpp") || flag.ends_with(".cc") || flag.ends_with(".cxx") ||
+         flag.ends_with(".c");
+}
+
 bool is_library(const std::string& flag) {
-  return flag.ends_with(".a") || flag.ends_with(".o") || flag.ends_with(".so") ||
+  return is_source(flag) || flag.ends_with(".a") || flag.ends_with(".o") || flag.ends_with(".so") ||
          flag.starts_with("-l") || flag.starts_with("-L") || flag.starts_with("-Wl,");
 }
 
@@ -80,7 +87,7 @@ Flags sort_flags(const Words& given) {
       throw Error(ErrorCode::kInvalidArgument,
                   "check: the compiler flag " + flag +
                       " is not taken; -I, -D, -U, -std=, -include, -isystem, -pthread, -fopenmp, "
-                      "-l and -L are");
+                      "-l, -L, libraries, object files and C++ sources are");
     }
   }
   flags.preprocess.push_back(standard);
@@ -104,17 +111,12 @@ void write_file(const std::string& path, const std::string& text) {
 
 [[noreturn]] void fail(const std::string& messages, const MessageContext& context,
                        const std::vector<Refusal>& doubts = {}) {
-  std::string because;
+  std::string text = context.path + ": does not compile\n" + readable_errors(messages, context);
   for (const Refusal& doubt : doubts) {
-    because +=
-        doubt.file + ":" + std::to_string(doubt.line) + ": " + doubt.what + ": " + doubt.why + "\n";
+    text += "\n" + doubt.file + ":" + std::to_string(doubt.line) + ": note: " + doubt.what +
+            " stands for nothing here. " + doubt.why;
   }
-  if (!because.empty()) {
-    throw Error(ErrorCode::kUnsupported, context.path + ": does not compile\n" + because +
-                                             readable_errors(messages, context));
-  }
-  throw Error(ErrorCode::kBadFile,
-              context.path + ": does not compile\n" + readable_errors(messages, context));
+  throw Error(doubts.empty() ? ErrorCode::kBadFile : ErrorCode::kUnsupported, text);
 }
 
 /// The headers, written once for each folder.
@@ -194,6 +196,7 @@ std::string hook_names() {
     add("__tsan_" + name, "tsan_" + name);  // the name of newer compilers; objcopy joins no names
   }
   add("__ubsan_handle_out_of_bounds", "index");
+  add("__assert_fail", "assert");
   return names;
 }
 
@@ -301,6 +304,10 @@ std::string compile(const Translation& translation, const Source& source, Build 
 
   // The program's functions are its own, whatever the executor's are called.
   Words words = {clang, "-shared", "-Wl,-Bsymbolic", "-o", library, object};
+  if (std::any_of(flags.link.begin(), flags.link.end(), is_source)) {
+    append(words, flags.preprocess);
+    append(words, {"-fPIC", "-w", "-O1", "-isystem", words_folder(folder)});
+  }
   append(words, flags.link);
   const bench::Printed printed = bench::run_program(words);
   if (printed.exit_code != 0) {

@@ -103,11 +103,15 @@ std::optional<Callee> read_callee(const Tokens& tokens, std::size_t last) {
   return callee;
 }
 
+std::size_t kernel_at(const Program& program, std::size_t at, const Callee& callee) {
+  const Function* around = program.declarations.around(at);
+  return program.kernels.find(callee.qualified_name, around == nullptr ? "" : around->scope);
+}
+
 /// The call that a callee needs, up to where the launch configuration opens.
 std::string launch_call(const Program& program, std::size_t at, const Callee& callee,
                         std::size_t argument_count) {
-  const std::size_t index =
-      callee.is_name ? program.kernels.find(callee.qualified_name) : Tokens::npos;
+  const std::size_t index = callee.is_name ? kernel_at(program, at, callee) : Tokens::npos;
   const std::string place = site(program, at, callee.text, index);
   if (index == Tokens::npos) return "::simt::launch(" + place + ", " + callee.text + ")";
   const Kernel& kernel = program.kernels.all[index];
@@ -140,7 +144,9 @@ std::size_t launch_close(const Tokens& tokens, std::size_t i) {
         tokens.is(i + 3, "(")) {
       return i;
     }
-    if (tokens.is(i, ";") || tokens.is(i, ")") || tokens.is(i, "}")) return Tokens::npos;
+    if (tokens.is(i, ";") || tokens.is(i, ")") || tokens.is(i, "]") || tokens.is(i, "}")) {
+      return Tokens::npos;
+    }
     if (tokens.partner[i] != Tokens::npos) i = tokens.partner[i];
   }
   return Tokens::npos;
@@ -170,6 +176,10 @@ void rewrite_chevrons(const Program& program, std::size_t open, std::size_t leng
     program.edits.replace(i, "");
   }
   for (std::size_t i = open; i < open + length; ++i) program.edits.replace(i, "");
+  // Arguments of a call that deduces its types must have the types that they stand for.
+  for (std::size_t i = close + 4; i < last && last != Tokens::npos; ++i) {
+    if (tokens[i].is("__null")) program.edits.replace(i, "nullptr");
+  }
   program.edits.replace(close, ").run");
   program.edits.replace(close + 1, "");
   program.edits.replace(close + 2, "");
@@ -225,7 +235,7 @@ void rewrite_call(const Program& program, std::size_t at, const LaunchFunction& 
   const std::string text = tokens.join(kernel.first, kernel.last);
   const auto callee = read_callee(tokens, kernel.last - 1);
   const bool is_name = callee && callee->is_name && callee->range.first <= kernel.first;
-  const std::size_t index = is_name ? program.kernels.find(callee->qualified_name) : Tokens::npos;
+  const std::size_t index = is_name ? kernel_at(program, at, *callee) : Tokens::npos;
   // The type of an error is the header's, not this one's.
   const bool is_qualified = at > 0 && tokens.is(at - 1, "::");
   program.edits.replace(is_qualified ? at - 1 : at, "::cudaError_t(::simt::at(" +

@@ -59,11 +59,20 @@ bool in_shared_declaration(const Tokens& tokens, std::size_t i) {
   return false;
 }
 
+/// In a kernel clock() counts the multiprocessor's cycles; elsewhere it is the C library's.
+bool is_device_clock(const Program& program, std::size_t i) {
+  const Tokens& tokens = program.tokens;
+  if (!tokens[i].is("clock") || !tokens.is(i + 1, "(") || !tokens.is(i + 2, ")")) return false;
+  const Function* around = program.declarations.around(i);
+  return around != nullptr && around->device_only();
+}
+
 }  // namespace
 
 void rewrite_qualifiers(const Program& program) {
   const Tokens& tokens = program.tokens;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (is_device_clock(program, i)) program.edits.replace(i, "clock64");
     if (!tokens[i].text.starts_with("__")) continue;
     if (tokens[i].is("__align__") && in_shared_declaration(tokens, i)) continue;
     rewrite_word(program, i);

@@ -60,6 +60,7 @@ class Refuser {
       feature(i);
       device_namespace(i);
       grid_barrier(i);
+      device_heap(i);
     }
   }
 
@@ -122,9 +123,22 @@ class Refuser {
           !tokens_.is(i + 1, "<")) {
         continue;
       }
-      refuse(i, std::string(token.text), std::string(feature.why));
+      // A program of graphs or textures names many parts of them.
+      program_.refuse(i, std::string(token.text), std::string(feature.why),
+                      std::string(feature.why));
       return;
     }
+  }
+
+  void device_heap(std::size_t i) {
+    const bool is_call = tokens_[i].is("malloc") && tokens_.is(i + 1, "(");
+    // `new (p) T` makes an object where there is memory already.
+    const bool is_new = tokens_[i].is("new") && tokens_.is_word(i + 1);
+    if (!is_call && !is_new) return;
+    const Function* around = program_.declarations.around(i);
+    if (around == nullptr || !around->device_only()) return;
+    refuse(i, std::string(tokens_[i].text) + " in a kernel",
+           "Memory that a kernel allocates by itself is not watched.");
   }
 
   void device_namespace(std::size_t i) {

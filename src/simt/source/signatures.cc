@@ -144,6 +144,7 @@ Kernel read_kernel(const Tokens& tokens, const Function& function) {
   signature.uses_thread_y = names_thread_y(tokens, function.body);
   signature.body = body_text(tokens, function.body);
   kernel.is_defined = function.has_body;
+  kernel.in_class = function.in_class;
   for (Range part : split_at_commas(tokens, function.parameters)) {
     kernel.has_defaults = kernel.has_defaults || has_default(tokens, part);
   }
@@ -229,10 +230,18 @@ std::string to_string(const std::vector<Parameter>& parameters) {
   return text;
 }
 
-std::size_t Kernels::find(std::string_view qualified) const {
-  if (qualified.starts_with("::")) qualified.remove_prefix(2);
-  if (const auto found = by_qualified_name.find(qualified); found != by_qualified_name.end()) {
-    return found->second;
+std::size_t Kernels::find(std::string_view qualified, std::string scope) const {
+  if (qualified.starts_with("::")) {
+    qualified.remove_prefix(2);
+    scope.clear();
+  }
+  // From the inside out, as C++ looks names up.
+  for (;;) {
+    const auto found = by_qualified_name.find(scope + std::string(qualified));
+    if (found != by_qualified_name.end()) return found->second;
+    if (scope.size() < 3) break;
+    const std::size_t colon = scope.rfind("::", scope.size() - 3);
+    scope.resize(colon == std::string::npos ? 0 : colon + 2);
   }
   if (const std::size_t colon = qualified.rfind("::"); colon != std::string_view::npos) {
     qualified.remove_prefix(colon + 2);
@@ -252,7 +261,10 @@ Kernels read_kernels(const Tokens& tokens, const Declarations& declarations) {
     const auto known = kernels.by_qualified_name.find(name);
     if (known == kernels.by_qualified_name.end()) {
       kernels.by_qualified_name[name] = kernels.all.size();
-      kernels.by_name[kernel.signature.name] = kernels.all.size();
+      // Two of one name are told apart by their namespaces alone.
+      const auto [same, is_only] =
+          kernels.by_name.emplace(kernel.signature.name, kernels.all.size());
+      if (!is_only) same->second = Tokens::npos;
       kernels.all.push_back(kernel);
     } else if (Kernel& first = kernels.all[known->second];
                same_types(first.signature, kernel.signature)) {

@@ -19,7 +19,7 @@ struct Kernel {
   Signature signature;
   std::size_t required_template_arguments = 0;  ///< those without defaults
   bool is_template = false, has_pack = false, has_defaults = false, is_overloaded = false;
-  bool is_defined = false;
+  bool is_defined = false, in_class = false;
 };
 
 /// The kernels of a program, by their names without namespaces.
@@ -28,8 +28,8 @@ struct Kernels {
   std::map<std::string, std::size_t, std::less<>> by_name;
   std::map<std::string, std::size_t, std::less<>> by_qualified_name;
 
-  /// The kernel that "ns::k" or "k" names, or npos.
-  std::size_t find(std::string_view qualified) const;
+  /// The kernel that "ns::k" or "k" names within the scope "ns::inner::", or npos.
+  std::size_t find(std::string_view qualified, std::string scope) const;
 };
 
 Kernels read_kernels(const Tokens& tokens, const Declarations& declarations);

@@ -31,9 +31,10 @@ std::string declare_kernels(const Kernels& kernels) {
   return text;
 }
 
-/// The table, which the executor also finds by the name simt_kernels.
+/// The table, which the executor also finds by the name simt_kernels; and one of those kernels that
+/// a launch finds by their addresses.
 std::string define_kernels(const Kernels& kernels) {
-  std::string text = "\n# 1 \"<kernels>\" 3\n", table;
+  std::string text = "\n# 1 \"<kernels>\" 3\n", table, typed;
   for (std::size_t i = 0; i < kernels.all.size(); ++i) {
     const Signature& kernel = kernels.all[i].signature;
     const std::string name = "simt_kernel_" + std::to_string(i);
@@ -42,7 +43,12 @@ std::string define_kernels(const Kernels& kernels) {
             c_string(to_string(kernel.template_parameters)) + ", " +
             c_string(to_string(kernel.parameters)) + "};\n";
     table += "&" + name + ", ";
+    const Kernel& one = kernels.all[i];
+    if (one.is_defined && !one.is_template && !one.is_overloaded && !one.in_class) {
+      typed += "::simt::typed_kernel<&::" + kernel.qualified_name + ">(), ";
+    }
   }
+  text += "extern \"C\" const simt_typed_kernel simt_typed_kernels[] = {" + typed + "{}};\n";
   return text + "extern \"C\" const simt_kernel* const simt_kernels[] = {" + table + "nullptr};\n";
 }
 
@@ -102,7 +108,9 @@ Translation translate_tokens(const Tokens& tokens, const std::string& path,
   }
   sort_refusals(translation.refusals);
 
-  for (const Kernel& one : kernels.all) translation.kernels.push_back(one.signature);
+  for (const Kernel& one : kernels.all) {
+    if (one.is_defined) translation.kernels.push_back(one.signature);
+  }
   for (const Function& function : declarations.functions) {
     if (is_named(tokens, function, "main")) translation.has_main = true;
     if (is_named(tokens, function, "solve") && !function.device_only()) {

@@ -84,7 +84,7 @@ inline cudaDeviceProp simt_device_properties() {
   p.maxTexture3D[0] = p.maxTexture3D[1] = p.maxTexture3D[2] = 16384;
   p.deviceOverlap = p.concurrentKernels = p.canMapHostMemory = p.unifiedAddressing = 1;
   p.asyncEngineCount = 3;
-  p.managedMemory = p.pageableMemoryAccess = p.concurrentManagedAccess = 1;
+  p.managedMemory = p.concurrentManagedAccess = 1;
   p.streamPrioritiesSupported = p.globalL1CacheSupported = p.localL1CacheSupported = 1;
   p.computePreemptionSupported = p.hostRegisterSupported = p.memoryPoolsSupported = 1;
   p.singleToDoublePrecisionPerfRatio = 2;
@@ -111,6 +111,13 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
   return simt_check_device(device);
 }
 inline cudaError_t cudaDeviceSynchronize() { return cudaPeekAtLastError(); }
+// There is one device, and so no peer.
+inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
+  return simt_result(cudaErrorInvalidDevice);
+}
+inline cudaError_t cudaDeviceDisablePeerAccess(int) {
+  return simt_result(cudaErrorPeerAccessNotEnabled);
+}
 inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
 inline cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 inline cudaError_t cudaGetDeviceFlags(unsigned* flags) {
@@ -158,5 +165,6 @@ inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cu
 #define cudaDeviceScheduleSpin 0x01
 #define cudaDeviceScheduleYield 0x02
 #define cudaDeviceScheduleBlockingSync 0x04
+#define cudaDeviceBlockingSync 0x04
 #define cudaDeviceMapHost 0x08
 #define cudaDeviceLmemResizeToMax 0x10

@@ -11,6 +11,14 @@ struct __half2;
 struct __nv_bfloat16;
 struct __nv_bfloat162;
 
+/// A kernel that is no template, launched by its address.
+struct simt_typed_kernel {
+  const void* address;
+  int (*launch)(const simt_dim3& grid, const simt_dim3& block, void** arguments, size_t shared,
+                void* stream, const simt_launch_site* site);
+};
+extern "C" __attribute__((visibility("hidden"))) const simt_typed_kernel simt_typed_kernels[];
+
 namespace simt {
 
 // The executor's own moves of arguments are no accesses of the program.
@@ -240,6 +248,20 @@ SIMT_QUIET inline int launch_values(void (*f)(P...), const G& grid, const B& blo
   return simt_last_error(false);
 }
 
+template <auto kKernel>
+struct kernel_launcher;
+template <class... P, void (*kKernel)(P...)>
+struct kernel_launcher<kKernel> {
+  static int run(const simt_dim3& grid, const simt_dim3& block, void** arguments, size_t shared,
+                 void* stream, const simt_launch_site* site) {
+    return launch_pointers(kKernel, grid, block, arguments, shared, stream, site);
+  }
+};
+template <auto kKernel>
+simt_typed_kernel typed_kernel() {
+  return {reinterpret_cast<const void*>(kKernel), &kernel_launcher<kKernel>::run};
+}
+
 struct launch_place {
   const simt_launch_site* site;
 
@@ -249,8 +271,14 @@ struct launch_place {
     return launch_pointers(f, grid, block, arguments, shared, stream, site);
   }
   template <class G, class B, class S = int>
-  int pointers(const void*, const G&, const B&, void**, size_t = 0, const S& = S()) const {
-    simt_unsupported("cudaLaunchKernel of a pointer without the kernel's type");
+  int pointers(const void* kernel, const G& grid, const B& block, void** arguments,
+               size_t shared = 0, const S& stream = S()) const {
+    for (const simt_typed_kernel* k = simt_typed_kernels; k->address != nullptr; ++k) {
+      if (k->address != kernel) continue;
+      return k->launch(extents(grid), extents(block), arguments, shared, stream_pointer(stream),
+                       site);
+    }
+    simt_unsupported("cudaLaunchKernel of a pointer to a template, which has lost its type");
   }
   template <class C, class... P>
   int pointers_ex(const C* config, void (*f)(P...), void** arguments) const {
