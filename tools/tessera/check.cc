@@ -11,8 +11,8 @@
 #include "quantities.h"
 #include "simt/gpu/image.h"
 #include "simt/gpu/trial.h"
-#include "simt/report/json_text.h"
 #include "simt/report/cubin.h"
+#include "simt/report/json_text.h"
 #include "tessera/error.h"
 #include "text_file.h"
 
@@ -34,14 +34,20 @@ void parse_gemm(CheckArgs& args) {
 
 /// A compiler's message has lines of its own, which matter; only what could drive the terminal
 /// goes.
-int report_lines(const Error& error) {
+int report_lines(const Error& error, const std::string& message) {
   std::string text;
-  for (const char c : std::string(error.what())) {
+  for (const char c : message) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '\n' || c == '\t' || (byte >= 0x20 && byte != 0x7F)) text += c;
   }
-  fmt::print(stderr, "tessera: {}\n", text);
+  fmt::print(stderr, "tessera check: {}\n", text);
   return exit_code_of(error.code());
+}
+
+/// The program's own name for the verb stands before every message already.
+std::string without_verb(const std::string& message) {
+  constexpr char kVerb[] = "check: ";
+  return message.rfind(kVerb, 0) == 0 ? message.substr(sizeof kVerb - 1) : message;
 }
 
 void finish(CheckArgs& args) {
@@ -178,8 +184,9 @@ Verb add_check(CLI::App& root) {
               args->exercise_is_given = app->count("--exercise") > 0;
               return run_check(*args);
             } catch (const Error& error) {
-              if (std::string(error.what()).find('\n') == std::string::npos) throw;
-              return report_lines(error);
+              const std::string message = without_verb(error.what());
+              if (message.find('\n') == std::string::npos) throw Error(error.code(), message);
+              return report_lines(error, message);
             }
           }};
 }
