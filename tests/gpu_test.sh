@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Everything that needs a GPU, from built binaries: gpu_test.sh BIN OUT
-#   BIN  directory with tessera and the tests labelled gpu, built with CUDA
+#   BIN  directory with tessera and the tests labelled gpu, built with CUDA;
+#        without nvcc here, also check_gpu (see check_gpu_test.sh)
 #   OUT  directory for logs and JSON
 # TESSERA_MODEL may name a .safetensors file whose weights are multiplied and checked with NumPy.
 # Exit code 0 only when every part passed.
@@ -40,6 +41,7 @@ part every_kernel "$bin/tessera" bench 1024 1024 1024 1000 1001 1003 --device cu
 part ladder "$bin/tessera" ladder --device cuda --seconds 0.3 --json-file "$out/ladder.json"
 cat "$out"/{peaks,cost,targets,ladder}.log
 
+part check_gpu bash "$here/check_gpu_test.sh" "$bin" "$out"
 part kernel_test "$bin/kernel_test" --needs-gpu '--gtest_filter=Cuda/*'
 part cuda_backend_test "$bin/cuda_backend_test" --needs-gpu
 part cuda_split_k_test "$bin/cuda_split_k_test" --needs-gpu

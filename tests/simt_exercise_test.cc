@@ -1,5 +1,7 @@
 // The exercise as written, and verdicts on answers to it.
+#include "simt/exercise/answer.h"
 #include "simt/exercise/exercise.h"
+#include "simt/exercise/loads.h"
 
 #include <filesystem>
 #include <fstream>
@@ -194,7 +196,7 @@ TEST(JudgeExercise, MissingBarriers) {
   v = judge_exercise(text, runs({}));
   EXPECT_EQ(v.blanks[3].state, BlankState::kEmpty);
   EXPECT_FALSE(v.solved);
-  EXPECT_EQ(v.summary, "every size works");
+  EXPECT_EQ(v.summary, "every size works, but not every blank holds its part");
 }
 
 TEST(JudgeExercise, SomethingElseInPlaceOfABarrier) {
@@ -209,7 +211,7 @@ TEST(JudgeExercise, DivergentBarrier) {
   const ExerciseVerdict v =
       judge_exercise(text, runs({found(rule::kBarrierDivergence, line_of(text, "if (tx)"), "")}));
   EXPECT_EQ(v.blanks[1].state, BlankState::kWrong);
-  EXPECT_SAYS(v.blanks[1].verdict, "wrong: message of barrier-divergence");
+  EXPECT_SAYS(v.blanks[1].verdict, "message of barrier-divergence");
   EXPECT_EQ(v.blanks[3].state, BlankState::kRight);
 }
 
@@ -265,12 +267,132 @@ TEST(JudgeExercise, NotJudgedBehindAnEmptyBlank) {
       runs({found(rule::kUninitialisedShared, 40), found(rule::kWrongResult, 17, "C")}));
   EXPECT_EQ(v.blanks[0].state, BlankState::kEmpty);
   EXPECT_EQ(v.blanks[2].state, BlankState::kUnseen);
-  EXPECT_EQ(v.blanks[1].state, BlankState::kUnseen);
+  // A barrier that stands there plainly cannot be wrong.
+  EXPECT_EQ(v.blanks[1].state, BlankState::kRight);
+}
+
+/// The trial of one blank, with these findings at both sizes.
+BlankTrial trial(int number, const std::vector<Finding>& findings = {}) {
+  return {number, runs(findings)};
+}
+
+TEST(JudgeExercise, TrialsDecide) {
+  // B's tiles are transposed: where they are stored, or where they are read?
+  const std::vector<Finding> wrong = {found(rule::kWrongResult, 17, "B")};
+  const ExerciseVerdict v = judge_exercise(solved(), runs(wrong), {trial(1), trial(3, wrong)});
+  EXPECT_EQ(v.blanks[0].state, BlankState::kRight);
+  EXPECT_EQ(v.blanks[2].state, BlankState::kWrong);
+  EXPECT_FALSE(v.solved);
+}
+
+TEST(JudgeExercise, PlainBarriersAreNotBlamedForOthers) {
+  const std::string text = answered({kLoadText, "    if (tx) __syncthreads();\n", kSum, kSync});
+  const std::vector<Finding> divergence = {
+      found(rule::kBarrierDivergence, line_of(text, "<<< blank 4") - 1, "")};
+  ExerciseVerdict v = judge_exercise(text, runs(divergence), {trial(2, divergence)});
+  EXPECT_EQ(v.blanks[1].state, BlankState::kWrong);
+  EXPECT_SAYS(v.blanks[1].verdict, "not every thread of the block reaches its barrier");
+  EXPECT_EQ(v.blanks[3].state, BlankState::kRight);
+}
+
+TEST(JudgeExercise, RacesKeepTheAnswersOwnLines) {
+  const std::string text = answered({kLoadText, "    __syncwarp();\n", kSum, kSync});
+  const ExerciseVerdict v = judge_exercise(text, runs({found(rule::kSharedRaw, 28, "s_a", 40)}),
+                                           {trial(2, {found(rule::kSharedRaw, 24, "s_a", 38)})});
+  EXPECT_SAYS(v.blanks[1].verdict, "read-after-write on s_a, lines 28 and 40");
+}
+
+TEST(JudgeExercise, ABarrierElsewhereIsABarrier) {
+  ExerciseVerdict v =
+      judge_exercise(answered({kLoadText + std::string(kSync), "", kSum, kSync}), runs({}));
+  EXPECT_TRUE(v.solved);
+  EXPECT_SAYS(v.blanks[1].verdict, "another blank");
+  v = judge_exercise(answered({kLoadText, "", kSum, kSync}), runs({}));
+  EXPECT_FALSE(v.solved) << "a hazard that did not show is a hazard";
+}
+
+TEST(JudgeExercise, WorksWithoutTiles) {
+  const ExerciseVerdict v = judge_exercise(answered({"", kSync, kSum, kSync}), runs({}));
+  EXPECT_EQ(v.blanks[0].state, BlankState::kEmpty);
+  EXPECT_EQ(v.blanks[2].state, BlankState::kWrong);
+  EXPECT_SAYS(v.blanks[2].verdict, "without the tiles");
+  EXPECT_FALSE(v.solved);
+}
+
+TEST(JudgeExercise, Json) {
+  const Json json = to_json(judge_exercise(source(), runs({found(rule::kWrongResult, 17, "C")})));
+  EXPECT_EQ(json.at("solved"), false);
+  ASSERT_EQ(json.at("blanks").size(), 4u);
+  for (const char* name :
+       {"number", "task", "state", "first_line", "last_line", "verdict", "remedy", "findings"}) {
+    EXPECT_TRUE(json.at("blanks")[0].contains(name)) << name;
+  }
+  EXPECT_EQ(json.at("blanks")[0].at("state"), "empty");
+  EXPECT_EQ(json.at("sizes")[0].at("passed"), false);
+  EXPECT_EQ(json.at("sizes")[0].at("rule"), "wrong-result");
+}
+
+TEST(CompletedAnswer, KeepsLinesAndReplacesBlanks) {
+  const std::string own = "    own_text();\n";
+  const std::string text = answered({own, own, own, own});
+  const std::string out = completed(text, {false, true, false, false}, "my \"tiled\".cu");
+  EXPECT_EQ(out.rfind("#line 1 \"my \\\"tiled\\\".cu\"\n", 0), 0u);
+  EXPECT_EQ(out.find("own_text"), out.rfind("own_text")) << "one blank keeps its own";
+  EXPECT_SAYS(out, "s_b[p][tx];");
+  // The line behind each #line directive is the one it says.
+  std::istringstream in(out);
+  std::vector<std::string> lines;
+  std::istringstream from(text);
+  for (std::string line; std::getline(from, line);) lines.push_back(line);
+  int number = 0;
+  bool known = true;
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("#line ", 0) == 0) {
+      number = std::stoi(line.substr(6)) - 1;
+      known = true;
+      continue;
+    }
+    ++number;
+    if (line.find(">>> blank 1") != std::string::npos) EXPECT_EQ(line, lines[number - 1]);
+    if (known && line.find("own_text") != std::string::npos) EXPECT_EQ(line, lines[number - 1]);
+    if (line.find(">>> blank") != std::string::npos && line.find("2") == std::string::npos) {
+      known = false;
+    }
+    if (known) EXPECT_EQ(line, lines[number - 1]) << number;
+  }
+}
+
+TEST(CompareLoads, CountsAgainstTheory) {
+  Report report;
+  report.path = "x/tiled.cu";
+  Launch launch;
+  launch.kernel = "tiled";
+  launch.m = launch.n = launch.k = 64;
+  launch.gemm = "C(64x64) = A(64x64) * B(64x64), float, row-major";
+  report.check.launches = {launch};
+  report.count.launches = {launch};
+  Site a;
+  a.kernel = "tiled", a.array = "A", a.bytes = 4, a.lanes = 2 * 64 * 64 * 64 / 16;
+  report.count.sites = {a};
+  const std::optional<LoadComparison> loads = compare_loads(report);
+  ASSERT_TRUE(loads);
+  ASSERT_EQ(loads->rows.size(), 3u);
+  EXPECT_EQ(loads->rows[0].name, "tiled.cu");
+  EXPECT_EQ(loads->rows[0].loads, 32768);
+  EXPECT_EQ(loads->rows[0].reuse, 16);
+  EXPECT_EQ(loads->rows[1].loads, 524288) << "naive: 2MNK";
+  EXPECT_EQ(loads->rows[2].loads, 32768) << "tiled: 2MNK/16";
+  EXPECT_SAYS(loads->text, "16 times");
+  report.count.sites[0].lanes *= 16;
+  EXPECT_SAYS(compare_loads(report)->text, "as without tiles");
+  report.count.sites.clear();
+  EXPECT_FALSE(compare_loads(report));
 }
 
 TEST(JudgeExercise, Text) {
   const std::string text =
       to_text(judge_exercise(source(), runs({found(rule::kWrongResult, 17, "C")})));
+  EXPECT_SAYS(text, "\n  remedy: store one element of A");
   EXPECT_SAYS(text, "blank 1 (load): empty: nothing is stored to the tiles\n");
   EXPECT_SAYS(text, "blank 2 (barrier after the load): missing");
   EXPECT_SAYS(text, "64x64x64: fails, wrong-result\n");

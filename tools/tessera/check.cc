@@ -34,14 +34,20 @@ void parse_gemm(CheckArgs& args) {
 
 /// A compiler's message has lines of its own, which matter; only what could drive the terminal
 /// goes.
-int report_lines(ErrorCode code, const std::string& lines) {
+int report_lines(const Error& error, const std::string& message) {
   std::string text;
-  for (const char c : lines) {
+  for (const char c : message) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '\n' || c == '\t' || (byte >= 0x20 && byte != 0x7F)) text += c;
   }
   fmt::print(stderr, "tessera check: {}\n", text);
-  return exit_code_of(code);
+  return exit_code_of(error.code());
+}
+
+/// The program's own name for the verb stands before every message already.
+std::string without_verb(const std::string& message) {
+  constexpr char kVerb[] = "check: ";
+  return message.rfind(kVerb, 0) == 0 ? message.substr(sizeof kVerb - 1) : message;
 }
 
 void finish(CheckArgs& args) {
@@ -178,11 +184,9 @@ Verb add_check(CLI::App& root) {
               args->exercise_is_given = app->count("--exercise") > 0;
               return run_check(*args);
             } catch (const Error& error) {
-              std::string text = error.what();
-              const std::string verb = "check: ";
-              if (text.rfind(verb, 0) == 0) text.erase(0, verb.size());
-              if (text.find('\n') != std::string::npos) return report_lines(error.code(), text);
-              throw Error(error.code(), text);
+              const std::string message = without_verb(error.what());
+              if (message.find('\n') == std::string::npos) throw Error(error.code(), message);
+              return report_lines(error, message);
             }
           }};
 }

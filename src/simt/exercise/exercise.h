@@ -71,7 +71,16 @@ struct ExerciseVerdict {
   std::string summary;          ///< one line: which sizes work
 };
 
-ExerciseVerdict judge_exercise(const std::string& source, const std::vector<SizeRun>& runs);
+/// One blank of an answer, the others as they should be.
+struct BlankTrial {
+  int number = 0;  ///< of the blank
+  std::vector<SizeRun> runs;
+};
+
+/// Without trials a finding goes to the blank that its rule and place speak for; with one, the
+/// blank's verdict is the trial's.
+ExerciseVerdict judge_exercise(const std::string& source, const std::vector<SizeRun>& runs,
+                               const std::vector<BlankTrial>& trials = {});
 
 /// "right", "empty", "wrong", "not judged", "markers lost".
 const char* to_string(BlankState state);
