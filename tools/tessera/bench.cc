@@ -22,7 +22,7 @@ struct BenchArgs {
   std::vector<std::string> compared;
   std::string cache = "warm";
   SessionOptions session;
-  bool json = false, once = false, counters = false, cost = false;
+  bool json = false, once = false, counters = false, cost = false, checker = false;
   std::string json_file;
 };
 
@@ -57,12 +57,15 @@ void check_output(const BenchArgs& args) {
   check_output_file(args.json_file);
 }
 
-int run_cost(const BenchArgs& args) {
-  const Json json = cost_json(args.session.device);
+/// What is measured instead of products.
+int run_apart(const BenchArgs& args) {
+  const Json json = args.cost ? cost_json(args.session.device) : checker_json();
   if (args.json) {
     print_json(json);
-  } else {
+  } else if (args.cost) {
     print_cost(json);
+  } else {
+    print_checker(json);
   }
   if (!args.json_file.empty()) write_json_file(args.json_file, json);
   return kOk;
@@ -84,7 +87,7 @@ int run_bench(BenchArgs args) {
     return run_bench_compare(args.compared[0], args.compared[1], args.json);
   }
   check_output(args);
-  if (args.cost) return run_cost(args);
+  if (args.cost || args.checker) return run_apart(args);
   std::vector<std::string> faults;
   const std::vector<Case> cases = cases_of(args.cases, &faults);
   if (args.session.kernels.empty()) args.session.kernels = {"auto"};
@@ -153,6 +156,7 @@ Verb add_bench(CLI::App& root) {
       ->type_name("OLD NEW")
       ->expected(2);
   app->add_flag("--cost", args->cost, "size, build time and first product instead of speed");
+  app->add_flag("--checker", args->checker, "how long `tessera check` takes, instead of speed");
   app->add_flag("--once", args->once, "one product of each and nothing else, for profilers");
   app->add_flag("--json", args->json, "report as one JSON object");
   add_file(*app, "--json-file", args->json_file, "also write that object to a file");
@@ -172,6 +176,9 @@ Verb add_bench(CLI::App& root) {
             refuse_idle(
                 *app, "--cost",
                 {"SIZES", "--suite", "--kernel", "--peer", "--cache", "--counters", "--once"});
+            refuse_idle(*app, "--checker",
+                        {"SIZES", "--suite", "--kernel", "--peer", "--cache", "--counters",
+                         "--cost", "--once"});
             refuse_idle(*app, "--once", {"--cache", "--counters", "--json", "--json-file"});
             return run_bench(*args);
           }};

@@ -90,6 +90,9 @@ std::string add_counts(bench::Row& row, int device);
 /// What having Tessera costs; runs this process's first product, so call it before anything else.
 Json cost_json(const std::string& device);
 void print_cost(const Json& cost);
+/// Seconds from source to report, and watched accesses a second, of `tessera check`.
+Json checker_json();
+void print_checker(const Json& json);
 
 /// Where the run takes place, in one or two lines, with its peaks; and the peers.
 void print_conditions(const BenchSession& session, const bench::RunReport& report);

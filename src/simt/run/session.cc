@@ -143,13 +143,18 @@ void Session::load() {
       const Place& place = symbols_->place(a.pc);
       const std::string file = place.file.substr(place.file.rfind('/') + 1);
       const std::string kernel = comparable_name(state_->name);
+      // The optimiser may move an access to where it has no line: then any of the kernel's widths
+      // will do, as only what fills a wider piece is joined.
+      int widest = 0;
       for (const LineWidth& w : options_.widths) {
-        if (w.line == place.line && w.kernel == kernel && w.file == file &&
-            w.is_shared == (a.is_shared != 0) && w.is_write == (a.is_write != 0)) {
-          return w.bytes;
+        if (w.kernel != kernel || w.is_shared != (a.is_shared != 0) ||
+            w.is_write != (a.is_write != 0)) {
+          continue;
         }
+        if (w.line == place.line && w.file == file) return w.bytes;
+        widest = std::max(widest, w.bytes);
       }
-      return 0;
+      return place.line == 0 ? widest : 0;
     };
   }
   for (int i = 0; i < std::max(1, options_.workers); ++i) {
