@@ -113,6 +113,41 @@ TEST_P(Wrong, FaultIsFoundAtItsLine) {
   for (const Json& f : findings) EXPECT_NE(f.at("remedy"), "") << f.at("message");
 }
 
+// Tessera's own rungs, over the shapes that each one's tile makes interesting. Those that need
+// instructions of one GPU generation are refused by name.
+class Rung : public testing::TestWithParam<std::string> {};
+
+std::vector<std::string> rungs() {
+  std::vector<std::string> stems;
+  for (const auto& entry : fs::directory_iterator(TESSERA_SOURCE "/src/kernels/cuda")) {
+    if (entry.path().extension() == ".cu") stems.push_back(entry.path().stem().string());
+  }
+  std::sort(stems.begin(), stems.end());
+  return stems;
+}
+
+TEST_P(Rung, IsRightAndWithoutFindings) {
+  const std::string source = TESSERA_SOURCE;
+  std::ifstream in(source + "/src/kernels/cuda/" + GetParam() + ".cu");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const bool is_plain = text.find("ptx/mbarrier.cuh") == std::string::npos &&
+                        text.find("cuda/tensor_map.h") == std::string::npos;
+  const Ran ran = run_tessera({"check", TESSERA_KERNELS "/registry/plain_kernels.cu", "--json",
+                               "--no-count", "--", "-I", source + "/src", "-I",
+                               source + "/include", "-DKERNEL=" + GetParam()});
+  if (!is_plain) {
+    EXPECT_EQ(ran.code, 4) << ran.err << ran.out;
+    return;
+  }
+  ASSERT_EQ(ran.code, 0) << ran.err << ran.out;
+  const Json report = Json::parse(ran.out);
+  EXPECT_EQ(report.at("program").at("exit_code"), 0) << ran.err;
+  EXPECT_TRUE(report.at("findings").empty()) << listed(report.at("findings"));
+  EXPECT_GE(report.at("launches").size(), 3U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Check, Rung, testing::ValuesIn(rungs()),
+                         [](const auto& info) { return info.param; });
 INSTANTIATE_TEST_SUITE_P(Check, Right, testing::ValuesIn(samples("right")), name_of);
 INSTANTIATE_TEST_SUITE_P(Check, Wrong, testing::ValuesIn(samples("wrong")), name_of);
 

@@ -29,7 +29,7 @@ std::string exit_code_help() {
          "  3    an input file is missing, damaged or of an unknown type\n"
          "  4    cannot run here: no such device, no kernel, out of memory, output not writable\n"
          "  5    the check failed: the product is wrong\n"
-         "  6    reserved for the kernel checker\n"
+         "  6    `tessera check` found a fault\n"
          "  130  interrupted\n";
 }
 
