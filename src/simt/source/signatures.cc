@@ -74,6 +74,7 @@ Parameter read_parameter(const Tokens& tokens, Range range) {
     if (is_dropped(token)) continue;
     if (is_one_of(token, {"alignas", "__align__"}) && tokens.is(i + 1, "(")) {
       i = tokens.partner[i + 1];
+      if (i == Tokens::npos) break;
       continue;
     }
     if (token.is("<")) ++depth;
