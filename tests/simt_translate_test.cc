@@ -277,6 +277,20 @@ TEST(Translate, WhatALoneKernelIsDrivenBy) {
   EXPECT_EQ(result.solves[0].line, 1);
 }
 
+TEST(Translate, ABodyHoldsWhatItCalls) {
+  const Translation result = translated(
+      "__device__ int add(int x, int y) { return x + y; }\n"
+      "template <int T, class V> __device__ void part(V* p, int at, int n) { p[at + n] = add(at, "
+      "T); }\n"
+      "__device__ void unused() { other(); }\n"
+      "__global__ void k(float* C, int N) { int row = threadIdx.y; part<16>(C, row, N + 1); }\n");
+  ASSERT_EQ(result.kernels.size(), 1u);
+  EXPECT_EQ(result.kernels[0].body,
+            "int row = threadIdx . y ; part < 16 > ( C , row , N + 1 ) ; ; const int T = 16 ; "
+            "C [ row + n ] = add ( row , T ) ; return row + T ;");
+  EXPECT_TRUE(result.kernels[0].uses_thread_y);
+}
+
 TEST(Translate, BlocksThatTalk) {
   EXPECT_TRUE(translated("__global__ void k(int* p) { atomicAdd(p, 1); }").talks_between_blocks);
   EXPECT_TRUE(translated("__global__ void k(int* p) { __threadfence(); }").talks_between_blocks);

@@ -148,13 +148,16 @@ class CheckedProgram::Parts {
         text(read_file(options.path)),
         source_{options.path, options.flags, "", options.as_lone_kernel, named_kernel(options)},
         program_(translated(source_, folder)) {
-    if (!program_.has_main && !source_.is_lone_kernel) {
+    // main may be in a file beside this one.
+    const bool may_have_main =
+        program_.has_main || std::any_of(options.flags.begin(), options.flags.end(), is_source);
+    if (!may_have_main && !source_.is_lone_kernel) {
       source_.is_lone_kernel = true;
       if (!program_.refusals.empty()) program_ = translated(source_, folder);
     }
     refuse(program_.refusals);
     compiled_from_ = program_;
-    is_lone = !program_.has_main || options.as_lone_kernel;
+    is_lone = !may_have_main || options.as_lone_kernel;
   }
 
   Driver driver(const Sizes& sizes) const {

@@ -66,7 +66,7 @@ Table numbers() {
   add(t, Role::kBeta, {"beta"});
   add(t, Role::kSquare,
       {"size", "width", "dim", "wid", "len", "length", "order", "sz", "s", "nn", "dimension",
-       "matsize", "matrixsize", "nelem", "wp", "side"});
+       "matsize", "matrixsize", "matdim", "matrixdim", "nelem", "wp", "side"});
   return t;
 }
 

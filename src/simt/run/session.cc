@@ -102,7 +102,8 @@ Session::Session(const RunOptions& options) : options_(options), started_s_(now_
 Session::~Session() { session = nullptr; }
 
 void Session::load() {
-  image_ = dlopen(options_.image.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // Beside a lone kernel the file may hold host code that calls another file's.
+  image_ = dlopen(options_.image.c_str(), (options_.has_drive ? RTLD_LAZY : RTLD_NOW) | RTLD_LOCAL);
   if (image_ == nullptr) {
     const std::string why = dlerror();
     // "…: undefined symbol: name"
@@ -536,6 +537,7 @@ void Session::run_quietly(const simt_launch& launch) {
 int Session::launch(const simt_launch& launch) {
   int error = kSuccess;
   if (working != nullptr) unsupported("a launch inside a kernel");
+  if (std::this_thread::get_id() != thread_) unsupported("launches by several threads of the host");
   if (!check_configuration(launch, error)) {
     was_refused_ = true;
     return error;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "simt/gemm/driver.h"
@@ -140,7 +141,8 @@ class Session {
   bool out_of_time_ = false;
   bool sampled_ = false;
   bool was_refused_ = false;
-  bool uses_managed_ = false;          ///< memory that the host reads without a copy
+  bool uses_managed_ = false;  ///< memory that the host reads without a copy
+  std::thread::id thread_ = std::this_thread::get_id();  ///< that the program's main runs in
   bool quiet_ = false;                 ///< launches run unwatched and leave no record
   std::vector<MatrixWatch> matrices_;  ///< A, B, C of a drive
   std::set<std::string> notes_;

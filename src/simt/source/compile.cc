@@ -37,12 +37,6 @@ bool holds_cuda(const std::string& folder) {
   return std::filesystem::exists(folder + "/cuda_runtime.h", ignored);
 }
 
-/// A file of the program's own host code.
-bool is_source(const std::string& flag) {
-  return flag.ends_with(".cpp") || flag.ends_with(".cc") || flag.ends_with(".cxx") ||
-         flag.ends_with(".c");
-}
-
 bool is_library(const std::string& flag) {
   return is_source(flag) || flag.ends_with(".a") || flag.ends_with(".o") || flag.ends_with(".so") ||
          flag.starts_with("-l") || flag.starts_with("-L") || flag.starts_with("-Wl,");
@@ -291,6 +285,11 @@ Translation read_source(const Source& source, const TemporaryFolder& folder) {
                                : translate(text, source.path);
 }
 
+bool is_source(const std::string& flag) {
+  return flag.ends_with(".cpp") || flag.ends_with(".cc") || flag.ends_with(".cxx") ||
+         flag.ends_with(".c");
+}
+
 std::string compile(const Translation& translation, const Source& source, Build build,
                     const TemporaryFolder& folder) {
   const std::string stem = folder.path() + (build == Build::kCheck ? "/check" : "/count");
@@ -303,10 +302,10 @@ std::string compile(const Translation& translation, const Source& source, Build 
   redirect_hooks(object, stem + ".names");
 
   // The program's functions are its own, whatever the executor's are called.
-  Words words = {clang, "-shared", "-Wl,-Bsymbolic", "-o", library, object};
+  Words words = {clang, "-shared", "-Wl,-Bsymbolic,-z,lazy", "-o", library, object};
   if (std::any_of(flags.link.begin(), flags.link.end(), is_source)) {
     append(words, flags.preprocess);
-    append(words, {"-fPIC", "-w", "-O1", "-isystem", words_folder(folder)});
+    append(words, {"-fPIC", "-fdeclspec", "-w", "-O1", "-isystem", words_folder(folder)});
   }
   append(words, flags.link);
   const bench::Printed printed = bench::run_program(words);

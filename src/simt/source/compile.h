@@ -37,6 +37,9 @@ std::string find_clang();
 /// line, for a source that does not get that far.
 Translation read_source(const Source& source, const TemporaryFolder& folder);
 
+/// A flag that names a file of the program's own host code, which is compiled with it.
+bool is_source(const std::string& flag);
+
 enum class Build {
   kCheck,  ///< every access as written, and every index checked
   kCount,  ///< optimised, so that accesses are about those that a GPU compiler leaves

@@ -76,15 +76,19 @@ class Evaluator {
   }
 
   std::optional<long long> unary() {
-    if (at_ >= words_.size()) return std::nullopt;
+    if (at_ >= words_.size() || depth_ > kDeepest) return std::nullopt;
     if (is("-")) {
       ++at_;
+      ++depth_;
       const auto value = unary();
+      --depth_;
       return value ? apply("-", 0, *value) : std::nullopt;
     }
     if (is("(")) {
       ++at_;
+      ++depth_;
       const auto value = binary(0);
+      --depth_;
       if (!is(")")) return std::nullopt;
       ++at_;
       return value;
@@ -117,7 +121,9 @@ class Evaluator {
 
   std::vector<Word> words_;
   const std::map<std::string, long long, std::less<>>& known_;
+  static constexpr int kDeepest = 200;
   std::size_t at_ = 0;
+  int depth_ = 0;
 };
 
 /// NAME and the expression of `constexpr int NAME = ...`.

@@ -36,6 +36,9 @@ class Reader {
   };
 
   void block(Range range, const std::string& scope, bool in_class) {
+    constexpr int kDeepest = 200;
+    if (depth_ > kDeepest) return;
+    ++depth_;
     std::size_t i = range.first;
     while (i < range.last) {
       if (tokens_.is(i, ";") || tokens_.is(i, "}")) {
@@ -48,6 +51,7 @@ class Reader {
         i = declaration(i, range.last, scope, in_class);
       }
     }
+    --depth_;
   }
 
   /// Returns the index behind it.
@@ -204,6 +208,7 @@ class Reader {
 
   const Tokens& tokens_;
   Declarations found_;
+  int depth_ = 0;
 };
 
 }  // namespace

@@ -194,7 +194,9 @@ Range without_cast(const Tokens& tokens, Range range) {
                 tokens.is(range.first, "static_cast")) &&
                tokens.is(range.first + 1, "<")) {
       const std::size_t open = behind_angles(tokens, range.first + 1);
-      if (open == Tokens::npos || !tokens.is(open, "(")) break;
+      if (open == Tokens::npos || !tokens.is(open, "(") || tokens.partner[open] == Tokens::npos) {
+        break;
+      }
       range = {open + 1, tokens.partner[open]};
     } else if (tokens.is(range.first, "(") && tokens.partner[range.first] != Tokens::npos) {
       const std::size_t close = tokens.partner[range.first];

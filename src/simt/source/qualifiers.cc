@@ -84,6 +84,7 @@ void rewrite_qualifiers(const Program& program) {
       for (std::size_t i = function.declaration.first; i < function.declaration.last; ++i) {
         if (!tokens[i].is("__launch_bounds__") || !tokens.is(i + 1, "(")) continue;
         const std::size_t close = tokens.partner[i + 1];
+        if (close == Tokens::npos) continue;
         const std::vector<Range> bounds = split_at_commas(tokens, {i + 2, close});
         if (bounds.empty()) continue;
         const std::string least =

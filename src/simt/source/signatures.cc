@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "simt/source/calls.h"
+
 namespace tessera::simt {
 namespace {
 
@@ -72,6 +74,7 @@ Parameter read_parameter(const Tokens& tokens, Range range) {
     if (is_dropped(token)) continue;
     if (is_one_of(token, {"alignas", "__align__"}) && tokens.is(i + 1, "(")) {
       i = tokens.partner[i + 1];
+      if (i == Tokens::npos) break;
       continue;
     }
     if (token.is("<")) ++depth;
@@ -106,13 +109,6 @@ std::string launch_bounds(const Tokens& tokens, Range declaration) {
   return "";
 }
 
-bool names_thread_y(const Tokens& tokens, Range body) {
-  for (std::size_t i = body.first; i + 2 < body.last; ++i) {
-    if (tokens[i].is("threadIdx") && tokens[i + 1].is(".") && tokens[i + 2].is("y")) return true;
-  }
-  return false;
-}
-
 bool has_default(const Tokens& tokens, Range range) {
   return before_default(tokens, range) != range.last;
 }
@@ -122,16 +118,8 @@ std::string default_of(const Tokens& tokens, Range range) {
   return equals == range.last ? "" : tokens.join(equals + 1, range.last);
 }
 
-/// Every token apart, so that the text reads the same whatever blanks it was written with.
-std::string body_text(const Tokens& tokens, Range body) {
-  std::string text;
-  for (std::size_t i = body.first; i < body.last; ++i) {
-    text += (text.empty() ? "" : " ") + std::string(tokens[i].text);
-  }
-  return text;
-}
-
-Kernel read_kernel(const Tokens& tokens, const Function& function) {
+Kernel read_kernel(const Tokens& tokens, const Declarations& declarations,
+                   const Function& function) {
   Kernel kernel;
   Signature& signature = kernel.signature;
   const std::size_t name = function.name.first;
@@ -141,8 +129,8 @@ Kernel read_kernel(const Tokens& tokens, const Function& function) {
   signature.line = tokens[name].line;
   signature.parameters = read_parameters(tokens, function.parameters);
   signature.launch_bounds = launch_bounds(tokens, function.declaration);
-  signature.uses_thread_y = names_thread_y(tokens, function.body);
-  signature.body = body_text(tokens, function.body);
+  signature.body = body_text(tokens, declarations, function);
+  signature.uses_thread_y = signature.body.find("threadIdx . y") != std::string::npos;
   kernel.is_defined = function.has_body;
   kernel.in_class = function.in_class;
   for (Range part : split_at_commas(tokens, function.parameters)) {
@@ -256,7 +244,7 @@ Kernels read_kernels(const Tokens& tokens, const Declarations& declarations) {
     // Of a specialisation the general template tells the same.
     const bool is_specialised = function.name.last - function.name.first > 1;
     if (!function.is_global || function.is_instantiation || is_specialised) continue;
-    const Kernel kernel = read_kernel(tokens, function);
+    const Kernel kernel = read_kernel(tokens, declarations, function);
     const std::string& name = kernel.signature.qualified_name;
     const auto known = kernels.by_qualified_name.find(name);
     if (known == kernels.by_qualified_name.end()) {

@@ -181,6 +181,7 @@ bool read_marker(std::string_view line, LineMarker* marker) {
   std::size_t at = 2;
   marker->line = 0;
   for (; at < line.size() && is_digit(line[at]); ++at) {
+    if (marker->line > 100'000'000) return false;
     marker->line = marker->line * 10 + (line[at] - '0');
   }
   marker->file.clear();

@@ -28,8 +28,8 @@ struct Signature {
   std::vector<Parameter> template_parameters;  ///< "int", "BM", "128"
   std::vector<Parameter> parameters;
   std::string launch_bounds;   ///< the words between its parentheses, or empty
-  bool uses_thread_y = false;  ///< its body names threadIdx.y
-  std::string body = {};       ///< its text between the braces, as preprocessed, not rewritten
+  bool uses_thread_y = false;  ///< its body or what it calls names threadIdx.y
+  std::string body = {};       ///< its tokens, as preprocessed, and those of what it calls
 };
 
 /// A host function `solve(A, B, C, M, N, K)`, which launches by itself.
