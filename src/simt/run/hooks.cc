@@ -84,6 +84,22 @@ void* simt_hook_memset(void* to, int value, std::size_t n) {
   return std::memset(to, value, n);
 }
 
+// Newer compilers call these for copies in instrumented code, and the plain ones elsewhere.
+void* simt_hook_tsan_memcpy(void* to, const void* from, std::size_t n) {
+  access_object(from, n, false, CALLER);
+  access_object(to, n, true, CALLER);
+  return std::memcpy(to, from, n);
+}
+void* simt_hook_tsan_memmove(void* to, const void* from, std::size_t n) {
+  access_object(from, n, false, CALLER);
+  access_object(to, n, true, CALLER);
+  return std::memmove(to, from, n);
+}
+void* simt_hook_tsan_memset(void* to, int value, std::size_t n) {
+  access_object(to, n, true, CALLER);
+  return std::memset(to, value, n);
+}
+
 // The compiler's test of an index against its array's own dimension.
 struct simt_index_type {
   std::uint16_t kind, info;
