@@ -12,3 +12,11 @@ if(TARGET tessera_cli AND NOT TESSERA_SANITIZE)
       TESSERA_KERNELS="${CMAKE_CURRENT_SOURCE_DIR}/check")
   endif()
 endif()
+
+# What it says of odd inputs.
+tessera_test(check_error_test LABELS simt check LIBRARIES nlohmann_json::nlohmann_json)
+if(TARGET check_error_test)
+  add_dependencies(check_error_test tessera_cli)
+  target_sources(check_error_test PRIVATE support/cli.cc)
+  target_compile_definitions(check_error_test PRIVATE TESSERA_CLI="$<TARGET_FILE:tessera_cli>")
+endif()

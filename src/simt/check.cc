@@ -21,15 +21,18 @@ namespace tessera::simt {
 namespace {
 
 std::string read_file(const std::string& path) {
+  const auto bad = [&](const std::string& what) {
+    return Error(ErrorCode::kBadFile, fmt::format("check: {} {}", path, what));
+  };
+  // It is read more than once, which a pipe is not.
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(path, ignored);
+  if (exists && !std::filesystem::is_regular_file(path, ignored)) throw bad("is no regular file");
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (std::filesystem::is_directory(path) || !in || !(text << in.rdbuf())) {
-    if (in && std::filesystem::is_regular_file(path) && std::filesystem::file_size(path) == 0) {
-      return "";
-    }
-    throw Error(ErrorCode::kBadFile, fmt::format("check: cannot read {}", path));
-  }
-  return text.str();
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  if (!in) throw Error(ErrorCode::kBadFile, fmt::format("check: cannot read {}", path));
+  if (text.find('\0') != std::string::npos) throw bad("is no text: it holds zero bytes");
+  return text;
 }
 
 void refuse(const std::vector<Refusal>& refusals) {
@@ -41,12 +44,17 @@ void refuse(const std::vector<Refusal>& refusals) {
   throw Error(ErrorCode::kUnsupported, message);
 }
 
-/// What does not compile cannot be run.
+/// What does not compile cannot be run; a flag that is not taken is another matter.
+Error compile_error(const Error& error) {
+  const bool is_usage = error.code() == ErrorCode::kInvalidArgument;
+  return Error(is_usage ? error.code() : ErrorCode::kUnsupported, error.what());
+}
+
 Translation translated(const Source& source, const TemporaryFolder& folder) {
   try {
     return read_source(source, folder);
   } catch (const Error& error) {
-    throw Error(ErrorCode::kUnsupported, error.what());
+    throw compile_error(error);
   }
 }
 
@@ -55,7 +63,7 @@ std::string compiled(const Translation& program, const Source& source, Build bui
   try {
     return compile(program, source, build, folder);
   } catch (const Error& error) {
-    throw Error(ErrorCode::kUnsupported, error.what());
+    throw compile_error(error);
   }
 }
 
@@ -158,12 +166,21 @@ class CheckedProgram::Parts {
     refuse(program_.refusals);
     compiled_from_ = program_;
     is_lone = !may_have_main || options.as_lone_kernel;
+    check_options();
+    if (is_lone) try_driver();
   }
 
   Driver driver(const Sizes& sizes) const {
     DriverOptions wanted = options.driver;
     wanted.m = sizes[0], wanted.n = sizes[1], wanted.k = sizes[2];
     return make_driver(program_, wanted);
+  }
+  /// Those asked for, or sizes that suit the kernel.
+  Sizes sizes() const {
+    const DriverOptions& d = options.driver;
+    if (d.m != 0) return {d.m, d.n, d.k};
+    const Sizes any = {kDefaultM, kDefaultN, kDefaultK};
+    return is_lone && has_one_size_ ? Sizes{kDefaultN, kDefaultN, kDefaultN} : any;
   }
 
   Report run(const Sizes& sizes, bool count);
@@ -177,6 +194,8 @@ class CheckedProgram::Parts {
   bool is_lone = false;
 
  private:
+  void check_options() const;
+  void try_driver();
   void set_drive(const Sizes& sizes, Report& report, RunOptions& run_options);
   void start_nvcc();
   const std::string& image(Build build);
@@ -187,9 +206,46 @@ class CheckedProgram::Parts {
   Translation program_;        // without a driver
   Translation compiled_from_;  // with one, if it needs one
   bool is_derived_ = false;    // block or grid
+  bool has_one_size_ = false;  // M = N = K
   std::string images_[2];      // by build; each is touched by one thread of a run
   std::shared_future<Cubin> cubin_;
 };
+
+void CheckedProgram::Parts::check_options() const {
+  const DriverOptions& d = options.driver;
+  for (const auto& [name, value] :
+       {std::pair{"--block", &d.block}, std::pair{"--grid", &d.grid},
+        std::pair{"--shared", &d.shared}, std::pair{"--roles", &d.roles}}) {
+    if (is_lone || value->empty()) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("check: {} {}: {} is a program with main, which launches by itself; "
+                            "with --kernel or --gemm its kernel is run alone",
+                            name, *value, options.path));
+  }
+  if (is_lone && !options.arguments.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("check: --run is for a program with main; of {} a kernel is run alone",
+                            options.path));
+  }
+}
+
+/// Before anything else that could be said of a file comes what its compiler says.
+void CheckedProgram::Parts::try_driver() {
+  const Sizes same = {kDefaultN, kDefaultN, kDefaultN};
+  try {
+    const Driver made = driver(options.driver.m == 0 ? same : sizes());
+    const std::vector<Role>& roles = made.roles.roles;
+    has_one_size_ = std::find(roles.begin(), roles.end(), Role::kSquare) != roles.end();
+  } catch (const Error&) {
+    compiled(program_, source_, Build::kCheck, folder);
+    if (program_.kernels.empty() && program_.solves.empty()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("check: {} has no __global__ function and no solve(A, B, C, M, N, K)",
+                              options.path));
+    }
+    throw;
+  }
+}
 
 /// The driver reads the sizes when it runs, so that one serves all of them.
 void CheckedProgram::Parts::set_drive(const Sizes& sizes, Report& report, RunOptions& run_options) {
@@ -296,6 +352,10 @@ Report CheckedProgram::Parts::run(const Sizes& sizes, bool count) {
                 fmt::format("check: {} has launched no kernel, so nothing was checked{}",
                             options.path, said(report.check.notes)));
   }
+  if (report.check.exit_code != 0 && report.check.exit_code < 128) {
+    report.notes.push_back(
+        fmt::format("the program itself ended with exit code {}", report.check.exit_code));
+  }
   if (is_derived_ && report.failed()) {
     report.notes.push_back(
         "the launch was derived from the source; if another is meant, give --block and --grid");
@@ -321,10 +381,7 @@ std::string CheckedProgram::product_file(const Sizes& sizes) const {
   return parts_->product_file(sizes);
 }
 
-Sizes CheckedProgram::sizes() const {
-  const DriverOptions& d = options().driver;
-  return d.m == 0 ? Sizes{kDefaultM, kDefaultN, kDefaultK} : Sizes{d.m, d.n, d.k};
-}
+Sizes CheckedProgram::sizes() const { return parts_->sizes(); }
 
 Report CheckedProgram::run() {
   Report report = parts_->run(sizes(), options().count);

@@ -52,6 +52,9 @@ std::string without_verb(const std::string& message) {
 
 void finish(CheckArgs& args) {
   parse_gemm(args);
+  for (const std::string& file : {args.html, args.sarif}) {
+    if (!file.empty()) check_output_file(file);  // refused before a long run, not after it
+  }
   simt::CheckOptions& o = args.options;
   if (!o.driver.kernel.empty()) o.as_lone_kernel = true;
   o.count = !args.no_count;

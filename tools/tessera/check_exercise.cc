@@ -43,6 +43,8 @@ int write_exercise(const CheckArgs& args) {
 
 bool is_answer(const CheckArgs& args) {
   if (!args.gemm.empty() || !args.options.driver.kernel.empty()) return false;
+  std::error_code ignored;  // a file that cannot be read is no answer, and is refused as a program
+  if (!std::filesystem::is_regular_file(args.options.path, ignored)) return false;
   std::ifstream in(args.options.path, std::ios::binary);
   return simt::is_exercise({std::istreambuf_iterator<char>(in), {}});
 }

@@ -57,7 +57,7 @@ Wanted parse(const std::string& text) {
 }
 
 std::string described(const Signature& kernel) {
-  std::string out = kernel.name;
+  std::string out = kernel.qualified_name.empty() ? kernel.name : kernel.qualified_name;
   if (!kernel.template_parameters.empty()) {
     std::string list = listed(kernel.template_parameters);
     out += "<" + list.substr(1, list.size() - 2) + ">";
@@ -87,6 +87,9 @@ const Signature& find_kernel(const Translation& translation, const std::string& 
 void set_arguments(Choice& choice, const Wanted& wanted) {
   const Signature& kernel = *choice.kernel;
   const std::vector<Parameter>& parameters = kernel.template_parameters;
+  if (wanted.has_arguments && parameters.empty()) {
+    refuse("--kernel '" + wanted.name + "<...>': " + described(kernel) + " is no template");
+  }
   if (wanted.arguments.size() > parameters.size()) {
     refuse("--kernel '" + wanted.name + "': " + std::to_string(wanted.arguments.size()) +
            " template arguments for " + described(kernel));

@@ -110,7 +110,7 @@ class Maker {
       const Recognised recognised = recognise(parameters_);
       if (!recognised.roles) {
         refuse("kernel " + out_.kernel + ": its arguments are not plainly those of a product: " +
-               recognised.problem + "; say which is which with --args, one word a parameter");
+               recognised.problem + "; say which is which with --roles, one word a parameter");
       }
       out_.roles = *recognised.roles;
       swap_inner_if_used_so();

@@ -16,7 +16,7 @@ constexpr Role kAll[] = {Role::kA,     Role::kB,    Role::kC,     Role::kD,   Ro
                          Role::kAlpha, Role::kBeta, Role::kSquare};
 
 [[noreturn]] void refuse(const std::string& text, const std::string& rule) {
-  throw Error(ErrorCode::kInvalidArgument, "check: --args '" + text + "': " + rule);
+  throw Error(ErrorCode::kInvalidArgument, "check: --roles '" + text + "': " + rule);
 }
 
 std::vector<std::string> split(const std::string& text) {

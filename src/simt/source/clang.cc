@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "bench/run_program.h"
@@ -62,7 +64,8 @@ TemporaryFolder::TemporaryFolder() {
   path_ =
       std::string(parent != nullptr && *parent != '\0' ? parent : "/tmp") + "/tessera-check-XXXXXX";
   if (mkdtemp(path_.data()) == nullptr) {
-    throw Error(ErrorCode::kOutputFailure, "check: cannot make the folder " + path_);
+    throw Error(ErrorCode::kOutputFailure, "check: cannot make the folder " + path_ + ": " +
+                                               std::strerror(errno) + "; TMPDIR says where");
   }
 }
 

@@ -196,8 +196,13 @@ std::string hook_names() {
 
 void redirect_hooks(const std::string& object, const std::string& names) {
   write_file(names, hook_names());
-  const bench::Printed printed =
-      bench::run_program({"objcopy", "--redefine-syms=" + names, object});
+  bench::Printed printed;
+  try {
+    printed = bench::run_program({"objcopy", "--redefine-syms=" + names, object});
+  } catch (const Error&) {
+    throw Error(ErrorCode::kUnsupported,
+                "check: needs objcopy (Debian and Ubuntu: the package binutils)");
+  }
   if (printed.exit_code != 0) {
     throw Error(ErrorCode::kUnsupported, "check: objcopy (the package binutils) failed: " +
                                              printed.err.substr(0, printed.err.find('\n')));
@@ -270,7 +275,8 @@ Translation read_source(const Source& source, const TemporaryFolder& folder) {
   append(words, cuda_macros());
   append(words, {"-isystem", words_folder(folder), "-include", "simt_prelude.h"});
   if (source.appended.empty()) {
-    words.push_back(source.path);
+    const bool is_like_a_flag = source.path.starts_with("-");
+    words.push_back((is_like_a_flag ? "./" : "") + source.path);
   } else {
     // Both as one file, so that what is appended sees the program's macros.
     const std::string joined = folder.path() + "/joined.cu";

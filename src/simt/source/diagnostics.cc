@@ -136,6 +136,13 @@ std::string readable_errors(const std::string& messages, const MessageContext& c
   bool in_own_error = false;
   for (const Message& message : all) {
     if (std::count(text.begin(), text.end(), '\n') >= kMostLines) break;
+    if (message.file == "<kernels>") {
+      // What is appended to the program breaks when a brace of the program is missing.
+      if (message.is_error && message.text.find("expected '}'") != std::string::npos) {
+        text += context.path + ": error: expected '}' at the end of the file\n";
+      }
+      continue;
+    }
     const bool own = is_own(message, context);
     if (message.is_error) in_own_error = own;
     // Of an error within the executor's headers the notes tell which line of the user led there.
