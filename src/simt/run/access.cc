@@ -30,22 +30,6 @@ void Worker::access(std::uintptr_t p, unsigned bytes, bool write, void* pc_addre
   }
 }
 
-Access Worker::stamp(std::uint32_t pc) {
-  Access a;
-  a.epoch = epoch_;
-  a.pc = pc;
-  a.thread = static_cast<std::uint16_t>(running_ & 1023);
-  a.warp_epoch = static_cast<std::uint16_t>(lane_->warp_epoch & 63);
-  a.sequence = lane_->sequence;
-  return a;
-}
-
-// Of two accesses in one interval: are they by one thread, or by lanes with a __syncwarp between?
-bool Worker::orders(const Access& a) const {
-  if (a.thread == running_) return true;
-  return a.thread / 32 == running_ / 32 && a.warp_epoch != (lane_->warp_epoch & 63);
-}
-
 RawFinding* Worker::report(RawRule rule, std::uint32_t pc, std::uint32_t other_pc,
                            std::uint64_t array) {
   RawFinding* f = recorder_.first(rule, pc, other_pc, array);
@@ -102,7 +86,7 @@ void Worker::shared_access(std::size_t offset, unsigned bytes, bool write, std::
   shadow.refine(inside, bytes);
   if (lane_->sequence != 0xFFFF) ++lane_->sequence;
   const std::size_t step = std::size_t{1} << shadow.shift();
-  for (std::size_t at = inside / step * step; at < inside + bytes; at += step) {
+  for (std::size_t at = inside & ~(step - 1); at < inside + bytes; at += step) {
     touch_shared(array, shadow.at(at), arena_ + array.offset + at, write, pc, atomic);
   }
 }
@@ -305,7 +289,7 @@ void Worker::global_access(std::uintptr_t p, unsigned bytes, bool write, std::ui
   shadow.refine(inside, bytes);
   if (lane_->sequence != 0xFFFF) ++lane_->sequence;
   const std::size_t step = std::size_t{1} << shadow.shift();
-  for (std::size_t at = inside / step * step; at < inside + bytes; at += step) {
+  for (std::size_t at = inside & ~(step - 1); at < inside + bytes; at += step) {
     touch_global(region, shadow.at(at), region.low + at, write, pc, atomic);
   }
 }
@@ -564,7 +548,7 @@ void Worker::copy_wait(unsigned pending) {
       Shadow& shadow = shared_shadows_[&array - launch_->arrays.data()];
       const std::size_t inside = copy.to - arena_ - array.offset;
       const std::size_t step = std::size_t{1} << shadow.shift();
-      for (std::size_t at = inside / step * step; at < inside + copy.bytes; at += step) {
+      for (std::size_t at = inside & ~(step - 1); at < inside + copy.bytes; at += step) {
         shadow.at(at).in_flight = 0;
         touch_shared(array, shadow.at(at), arena_ + array.offset + at, true, copy.pc, false);
       }

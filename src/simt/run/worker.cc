@@ -69,6 +69,10 @@ void Worker::begin(LaunchState& launch, Watch watch, Limits limits) {
   has_faulted_ = false;
   ++epoch_;
   launch_first_epoch_ = epoch_;
+  for (unsigned i = 0; i < launch.threads; ++i) {
+    const simt_dim3 d = launch.launch->block;
+    lanes_[i].index = {i % d.x, i / d.x % d.y, i / (d.x * d.y)};
+  }
   // The launch's sizes, as blockDim and gridDim give them.
   simt_block_dim = launch.launch->block;
   simt_grid_dim = launch.launch->grid;
@@ -210,8 +214,7 @@ void Worker::run_lane(unsigned i) {
   log_lane_ = &logs_[i % 32];
   budget_ = kSlice;
   lane_->was_preempted = false;
-  const Thread t = thread_of(i);
-  threadIdx = {t.thread[0], t.thread[1], t.thread[2]};
+  threadIdx = lane_->index;
   working = this;
   watching = watch_.check || watch_.count ? this : nullptr;
   lane_->fiber.resume();

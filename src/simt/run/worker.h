@@ -140,6 +140,7 @@ class Worker {
   };
   struct Lane {
     Fiber fiber;
+    uint3 index{};
     State state = State::kDone;
     bool fenced = false;
     bool was_preempted = false;
@@ -184,8 +185,16 @@ class Worker {
                     std::uint32_t pc, bool atomic);
   void touch_global(Region& region, Cell& cell, std::uintptr_t p, bool write, std::uint32_t pc,
                     bool atomic);
-  bool orders(const Access& a) const;
-  Access stamp(std::uint32_t pc);
+  /// Of two accesses in one interval: are they by one thread, or by lanes with a __syncwarp
+  /// between?
+  bool orders(const Access& a) const {
+    if (a.thread == running_) return true;
+    return a.thread / 32 == running_ / 32 && a.warp_epoch != (lane_->warp_epoch & 63);
+  }
+  Access stamp(std::uint32_t pc) const {
+    return {epoch_, pc, static_cast<std::uint16_t>(running_ & 1023),
+            static_cast<std::uint16_t>(lane_->warp_epoch & 63), lane_->sequence};
+  }
   void report_race(RawRule rule, const Access& writer, const Access& other, bool other_is_write,
                    const std::string& array, const std::string& element, std::uint64_t id,
                    std::int64_t row_pitch);
