@@ -16,7 +16,7 @@ constexpr int kNowhere = -1;
 
 /// "read-after-write on s_a, lines 31 and 44".
 std::string hazard(const Finding& f, const char* name) {
-  std::string out = std::string("hazard: ") + name;
+  std::string out = fmt::format("hazard: {}", name);
   if (!f.array.empty()) out += " on " + f.array;
   int first = f.place.line, second = f.other_place ? f.other_place->line : 0;
   if (first > second) std::swap(first, second);
