@@ -133,8 +133,8 @@ TEST_P(Rung, IsRightAndWithoutFindings) {
   const bool is_plain = text.find("ptx/mbarrier.cuh") == std::string::npos &&
                         text.find("cuda/tensor_map.h") == std::string::npos;
   const Ran ran = run_tessera({"check", TESSERA_KERNELS "/registry/plain_kernels.cu", "--json",
-                               "--no-count", "--", "-I", source + "/src", "-I",
-                               source + "/include", "-DKERNEL=" + GetParam()});
+                               "--no-count", "--", "-I", source + "/src", "-I", source + "/include",
+                               "-DKERNEL=" + GetParam()});
   if (!is_plain) {
     EXPECT_EQ(ran.code, 4) << ran.err << ran.out;
     return;
@@ -147,7 +147,7 @@ TEST_P(Rung, IsRightAndWithoutFindings) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Check, Rung, testing::ValuesIn(rungs()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& rung) { return rung.param; });
 INSTANTIATE_TEST_SUITE_P(Check, Right, testing::ValuesIn(samples("right")), name_of);
 INSTANTIATE_TEST_SUITE_P(Check, Wrong, testing::ValuesIn(samples("wrong")), name_of);
 

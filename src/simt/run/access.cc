@@ -84,7 +84,7 @@ void Worker::shared_access(std::size_t offset, unsigned bytes, bool write, std::
   }
   Shadow& shadow = shared_shadows_[owner - 1];
   shadow.refine(inside, bytes);
-  if (lane_->sequence != 0xFFFF) ++lane_->sequence;
+  if (lane_->sequence != Access::kLastSequence) ++lane_->sequence;
   const std::size_t step = std::size_t{1} << shadow.shift();
   for (std::size_t at = inside & ~(step - 1); at < inside + bytes; at += step) {
     touch_shared(array, shadow.at(at), arena_ + array.offset + at, write, pc, atomic);
@@ -287,7 +287,7 @@ void Worker::global_access(std::uintptr_t p, unsigned bytes, bool write, std::ui
   }
   Shadow& shadow = shadow_of(region);
   shadow.refine(inside, bytes);
-  if (lane_->sequence != 0xFFFF) ++lane_->sequence;
+  if (lane_->sequence != Access::kLastSequence) ++lane_->sequence;
   const std::size_t step = std::size_t{1} << shadow.shift();
   for (std::size_t at = inside & ~(step - 1); at < inside + bytes; at += step) {
     touch_global(region, shadow.at(at), region.low + at, write, pc, atomic);
@@ -407,8 +407,8 @@ void Worker::assertion_failed(const std::string& what, void* pc) {
 }
 
 void Worker::index_out_of_range(std::uint64_t index, const std::string& type, void* pc) {
-  if (RawFinding* f = report(RawRule::kIndexBounds, offset_of(pc), 0, index)) {
-    f->detail = fmt::format("index {} of {}", static_cast<std::int64_t>(index), type);
+  if (RawFinding* f = report(RawRule::kIndexBounds, offset_of(pc), 0, 0)) {
+    f->detail = fmt::format("index {} of {}", static_cast<std::int32_t>(index), type);
   }
 }
 

@@ -11,10 +11,12 @@ namespace tessera::simt {
 /// runs, from 1 on; so an epoch tells the block and the launch too, and old ones need no clearing.
 struct Access {
   std::uint32_t epoch = 0;
-  std::uint32_t pc = 0;  ///< offset in the checked program's image
-  std::uint16_t thread : 10 = 0;
-  std::uint16_t warp_epoch : 6 = 0;  ///< __syncwarps passed within the interval, modulo 64
-  std::uint16_t sequence = 0;        ///< position in the thread's interval; saturates
+  std::uint32_t pc : 25 = 0;       ///< offset in the checked program's image
+  std::uint32_t sequence : 7 = 0;  ///< position in the thread's interval; saturates
+  std::uint32_t thread : 10 = 0;
+  std::uint32_t warp_epoch : 22 = 0;  ///< __syncwarps passed within the interval
+
+  static constexpr std::uint32_t kLastSequence = 127;
 };
 
 struct Cell {

@@ -213,7 +213,10 @@ bool sounds_like_product(const std::string& kernel) {
   std::string name;
   for (const char c : kernel)
     name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const char* part : {"mul", "mm", "gemm", "prod", "dot"}) {
+  for (const char* part : {"elem", "hadamard", "pointwise"}) {
+    if (name.find(part) != std::string::npos) return false;
+  }
+  for (const char* part : {"matmul", "matrixmul", "mat_mul", "matrix_mul", "mmul", "gemm", "mm_"}) {
     if (name.find(part) != std::string::npos) return true;
   }
   return false;

@@ -294,7 +294,12 @@ std::string Session::key_of(const simt_launch& launch) const {
       launch.grid.z, launch.block.x, launch.block.y, launch.block.z, launch.dynamic_shared_bytes);
   for (int i = 0; i < launch.argument_count; ++i) {
     const simt_argument& a = launch.arguments[i];
-    key += fmt::format("|{},{},{},{}", a.kind, a.pointer, a.integer, a.real);
+    if (a.kind == SIMT_OTHER) {  // a structure: its bytes, whatever they mean
+      key += '|';
+      key.append(static_cast<const char*>(a.pointer), a.pointer == nullptr ? 0 : a.element_bytes);
+    } else {
+      key += fmt::format("|{},{},{},{}", a.kind, a.pointer, a.integer, a.real);
+    }
   }
   return key;
 }
@@ -427,7 +432,7 @@ void Session::run_blocks(LaunchState& state, const simt_launch& launch, Launch& 
   if (!is_late()) {
     for (std::uint64_t i : blocks) ran[i] = true;
   }
-  first.begin(state, {false, false}, options_.limits);
+  first.go_on_unwatched();
   run_rest(launch, ran, record);
 }
 
@@ -625,7 +630,8 @@ int Session::launch(const simt_launch& launch) {
     for (auto& worker : workers_) was_refused_ |= worker->has_faulted();
     // A count does not know this, and need not: the accesses of a repeat are those of the first.
     // Only a host that sees the kernel's memory without a copy could wait for what it does.
-    bool reads_its_writes = !options_.watch.check && uses_managed_;
+    // The host may change such memory between launches, unseen.
+    bool reads_its_writes = uses_managed_;
     for (auto& worker : workers_) reads_its_writes |= worker->launch_reads_its_writes();
     result_.launches.push_back(record);
     done_[key] = {memory_.version, result_.launches.size() - 1, !reads_its_writes};
@@ -713,6 +719,7 @@ int Session::copy(void* to, std::size_t to_pitch, const void* from, std::size_t 
 }
 
 int Session::set(void* to, int value, std::size_t bytes, void* pc) {
+  if (bytes == 0) return kSuccess;
   const auto at = reinterpret_cast<std::uintptr_t>(to);
   Region* region = memory_.find(at);
   if (region == nullptr || at + bytes > region->high) {

@@ -22,7 +22,7 @@ namespace tessera::simt {
 /// Access width that the GPU's compiler chose at a line, see report/cubin.h.
 struct LineWidth {
   std::string kernel;  ///< see comparable_name()
-  std::string file;  ///< base name
+  std::string file;    ///< base name
   int line = 0;
   bool is_shared = false, is_write = false;
   int bytes = 0;

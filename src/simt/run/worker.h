@@ -76,6 +76,8 @@ class Worker {
 
   /// Called before the first block of a launch.
   void begin(LaunchState& launch, Watch watch, Limits limits);
+  /// The launch's other blocks only have to be computed.
+  void go_on_unwatched() { watch_ = {false, false}; }
   /// False when the launch cannot go on (endless block).
   bool run_block(uint3 block);
 
@@ -146,8 +148,8 @@ class Worker {
     bool was_preempted = false;
     bool orders_memory = false;
     bool asks_who_is_here = false;  // __activemask
-    std::uint16_t sequence = 0;
-    std::uint16_t warp_epoch = 0;
+    std::uint32_t sequence = 0;
+    std::uint32_t warp_epoch = 0;
     std::uint32_t wait_pc = 0;
     unsigned mask = 0;
     std::uint64_t value = 0;
@@ -189,11 +191,10 @@ class Worker {
   /// between?
   bool orders(const Access& a) const {
     if (a.thread == running_) return true;
-    return a.thread / 32 == running_ / 32 && a.warp_epoch != (lane_->warp_epoch & 63);
+    return a.thread / 32 == running_ / 32 && a.warp_epoch != lane_->warp_epoch;
   }
   Access stamp(std::uint32_t pc) const {
-    return {epoch_, pc, static_cast<std::uint16_t>(running_ & 1023),
-            static_cast<std::uint16_t>(lane_->warp_epoch & 63), lane_->sequence};
+    return {epoch_, pc, lane_->sequence, running_, lane_->warp_epoch};
   }
   void report_race(RawRule rule, const Access& writer, const Access& other, bool other_is_write,
                    const std::string& array, const std::string& element, std::uint64_t id,

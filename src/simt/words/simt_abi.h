@@ -71,7 +71,7 @@ struct simt_shared_array {
   int line;
   size_t bytes, alignment, element_bytes;
   size_t extents[4];  // 0 behind the last
-  uint64_t slot;  // the executor's
+  uint64_t slot;      // the executor's
 };
 void* simt_shared(simt_shared_array* array);
 void* simt_dynamic_shared(const char* name, size_t element_bytes, int line);
@@ -102,7 +102,7 @@ struct simt_launch_site {
 enum simt_argument_kind { SIMT_POINTER, SIMT_INTEGER, SIMT_REAL, SIMT_OTHER };
 struct simt_argument {
   int kind;
-  const void* pointer;
+  const void* pointer;  // or where a value of another kind lies, of element_bytes
   long long integer;
   double real;
   size_t element_bytes;  // of what a pointer points to

@@ -92,6 +92,8 @@ SIMT_QUIET inline simt_argument describe(const T& value) {
     argument.element = element_name<T>::value;
   } else {
     argument.element = element_name<T>::value;
+    argument.pointer = &value;
+    argument.element_bytes = sizeof(T);
   }
   return argument;
 }
