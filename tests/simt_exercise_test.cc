@@ -353,12 +353,18 @@ TEST(CompletedAnswer, KeepsLinesAndReplacesBlanks) {
       continue;
     }
     ++number;
-    if (line.find(">>> blank 1") != std::string::npos) EXPECT_EQ(line, lines[number - 1]);
-    if (known && line.find("own_text") != std::string::npos) EXPECT_EQ(line, lines[number - 1]);
+    if (line.find(">>> blank 1") != std::string::npos) {
+      EXPECT_EQ(line, lines[number - 1]);
+    }
+    if (known && line.find("own_text") != std::string::npos) {
+      EXPECT_EQ(line, lines[number - 1]);
+    }
     if (line.find(">>> blank") != std::string::npos && line.find("2") == std::string::npos) {
       known = false;
     }
-    if (known) EXPECT_EQ(line, lines[number - 1]) << number;
+    if (known) {
+      EXPECT_EQ(line, lines[number - 1]) << number;
+    }
   }
 }
 
