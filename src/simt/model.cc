@@ -23,8 +23,11 @@ Thread thread_from(const Json& j) {
 }
 
 Json to_json(const Finding& f) {
-  Json j = {{"rule", f.rule},     {"message", f.message}, {"remedy", f.remedy},
-            {"kernel", f.kernel}, {"place", place_json(f.place)}};
+  Json j = {{"rule", f.rule},
+            {"message", f.message},
+            {"remedy", f.remedy},
+            {"kernel", f.kernel},
+            {"place", place_json(f.place)}};
   if (f.other_place) j["other_place"] = place_json(*f.other_place);
   j["array"] = f.array;
   j["element"] = f.element;

@@ -132,9 +132,9 @@ std::vector<Verb> add_all(CLI::App& root) {
   root.set_version_flag("--version", version_line());
   root.footer(kExamples + exit_code_help());
   root.require_subcommand(0, 1);
-  return {add_mul(root),    add_verify(root),    add_info(root),   add_kernels(root),
-          add_show(root),   add_bench(root),     add_ladder(root), add_tune(root),
-          add_report(root), add_check(root), add_completion(root)};
+  return {add_mul(root),    add_verify(root), add_info(root),      add_kernels(root),
+          add_show(root),   add_bench(root),  add_ladder(root),    add_tune(root),
+          add_report(root), add_check(root),  add_completion(root)};
 }
 
 int run_command_line(int argc, char** argv) {

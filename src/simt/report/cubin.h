@@ -11,7 +11,7 @@ namespace tessera::simt {
 /// Access widths at one source line, as compiled.
 struct CompiledWidths {
   std::string kernel;  ///< demangled
-  std::string file;  ///< base name
+  std::string file;    ///< base name
   int line = 0;
   bool is_shared = false, is_write = false;
   int bytes = 0;  ///< the widest
