@@ -1,7 +1,9 @@
 // `tessera bench --checker`: how long `tessera check` takes, on kernels of this file.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <vector>
@@ -124,6 +126,7 @@ Json checker_json() {
   const simt::TemporaryFolder folder;
   Json json;
   json["schema"] = "tessera-checker-speed-1";
+  json["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
   json["provenance"] = provenance();
   json["cpu"] = cpu_device().name;
   json["cores"] = cpu_device().cores;

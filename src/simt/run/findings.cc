@@ -30,10 +30,6 @@ bool write_comes_first(const RawFinding& raw, const Symbols& symbols) {
   return place(raw.pc) < place(raw.other_pc);
 }
 
-std::string reason_to_name(const RawFinding& raw, const std::string& array) {
-  return raw.array.empty() ? array : raw.array;
-}
-
 }  // namespace
 
 Finding Session::finding_of(const RawFinding& raw, const std::string& kernel, bool crosses_warps) {
@@ -155,7 +151,8 @@ Finding Session::finding_of(const RawFinding& raw, const std::string& kernel, bo
           fmt::format("{} {} {}{}{}", who, verb, what, what.empty() ? "" : ", ", raw.detail);
       f.remedy = fmt::format(
           "guard the {} of {} with the bounds of {} itself: row < rows and column < columns",
-          raw.is_write ? "store" : "load", line_of(f.place), reason_to_name(raw, "that matrix"));
+          raw.is_write ? "store" : "load", line_of(f.place),
+          raw.array.empty() ? "that matrix" : raw.array);
       break;
     case RawRule::kSharedBounds:
       f.rule = rule::kSharedBounds;

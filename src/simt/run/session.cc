@@ -462,7 +462,7 @@ void Session::give_up(const simt_launch& launch) {
 }
 
 // Blocks that different workers ran: did one write what another touched?
-void Session::merge_blocks(const LaunchState& state, const simt_launch& launch) {
+void Session::merge_blocks() {
   if (workers_.size() == 1) return;
   for (auto& [low, region] : memory_.regions()) {
     for (std::size_t w = 0; w < workers_.size(); ++w) {
@@ -494,8 +494,6 @@ void Session::merge_blocks(const LaunchState& state, const simt_launch& launch) 
       }
     }
   }
-  static_cast<void>(state);
-  static_cast<void>(launch);
 }
 
 void Session::collect(const LaunchState& state, const std::string& kernel) {
@@ -621,7 +619,7 @@ int Session::launch(const simt_launch& launch) {
                   "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) first");
   }
   if (watched) {
-    merge_blocks(state, launch);
+    merge_blocks();
     collect(state, state.name);
     const bool complete = record.blocks_run == record.blocks_total;
     if (options_.watch.check && complete && !options_.has_drive) {

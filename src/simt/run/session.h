@@ -111,7 +111,7 @@ class Session {
   void run_rest(const simt_launch& launch, const std::vector<bool>& ran, Launch& record);
   bool is_late() const;
   void give_up(const simt_launch& launch);
-  void merge_blocks(const LaunchState& state, const simt_launch& launch);
+  void merge_blocks();
   void collect(const LaunchState& state, const std::string& kernel);
   void judge_launch(const simt_launch& launch, const LaunchState& state, Launch& record);
   int drive();
