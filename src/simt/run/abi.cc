@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "simt/run/access.h"
 #include "simt/run/numbers.h"
 #include "simt/run/session.h"
-#include "simt/run/worker.h"
 
 using namespace tessera::simt;
 

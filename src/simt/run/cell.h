@@ -42,7 +42,7 @@ class Shadow {
   void reset(std::size_t bytes);
   int shift() const { return shift_; }
   std::size_t granules() const { return (bytes_ + (std::size_t{1} << shift_) - 1) >> shift_; }
-  Cell& at(std::size_t offset) { return cells_[offset >> shift_]; }
+  Cell& at(std::size_t offset) const { return cells_[offset >> shift_]; }
   Cell* cells() { return cells_; }
   explicit operator bool() const { return cells_ != nullptr; }
   /// Splits the granules so that an access of `bytes` at `offset` covers whole ones.

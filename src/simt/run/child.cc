@@ -1,17 +1,19 @@
 // A run in a process of its own: a crash or a hang of the program is a finding, not ours.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 #include "simt/run/session.h"
+#include "simt/run/signals.h"
 #include "tessera/error.h"
 
 namespace tessera::simt {
@@ -47,31 +49,16 @@ void at_exit(int code, void*) {
   if (g_session != nullptr) send_result(code);
 }
 
-void on_signal(int signal, siginfo_t* info, void*) {
-  g_session->note_signal(signal, signal == SIGSEGV ? info->si_addr : nullptr);
+// In a signal's handler. What the parent must know in any case goes first, without a lock.
+void host_end(int signal, const void*) {
+  char mark[] = "!00\n";
+  mark[1] = static_cast<char>('0' + signal / 10);
+  mark[2] = static_cast<char>('0' + signal % 10);
+  if (!g_sent && write(g_pipe, mark, 4) != 4) _exit(0);
+  g_session->note_host_end(signal);
   std::fflush(stdout);
   send_result(128 + signal);
   _exit(0);
-}
-
-void catch_signals(double time_limit_s) {
-  static char stack[256 * 1024];
-  stack_t alternative{};
-  alternative.ss_sp = stack;
-  alternative.ss_size = sizeof stack;
-  sigaltstack(&alternative, nullptr);
-  struct sigaction action {};
-  action.sa_sigaction = on_signal;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
-  for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) {
-    sigaction(s, &action, nullptr);
-  }
-  // Blocks keep their own time; this is for loops that touch no memory.
-  itimerval timer{};
-  const double limit = time_limit_s * 1.5 + 2;
-  timer.it_value.tv_sec = static_cast<time_t>(limit);
-  timer.it_value.tv_usec = static_cast<suseconds_t>((limit - static_cast<time_t>(limit)) * 1e6);
-  setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 [[noreturn]] void run_child(const RunOptions& options, int pipe_end) {
@@ -88,7 +75,7 @@ void catch_signals(double time_limit_s) {
   try {
     Session session(options);
     g_session = &session;
-    catch_signals(options.time_limit_s);
+    catch_signals(options.time_limit_s, host_end);
     session.load();
     on_exit(at_exit, nullptr);
     const int code = session.run_program();
@@ -105,14 +92,38 @@ void catch_signals(double time_limit_s) {
   _exit(0);
 }
 
+constexpr std::size_t kMostText = std::size_t{1} << 30;  // of a result
+
 std::string read_all(int end) {
   std::string text;
-  char buffer[65536];
-  for (;;) {
-    const ssize_t n = read(end, buffer, sizeof buffer);
-    if (n <= 0) return text;
-    text.append(buffer, static_cast<std::size_t>(n));
+  std::vector<char> buffer(1 << 16);
+  while (text.size() < kMostText) {
+    const ssize_t n = read(end, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(n));
   }
+  return text;
+}
+
+/// The signal of the mark that a dying host begins its text with; 0 without one.
+int take_mark(std::string& text) {
+  if (text.size() < 4 || text[0] != '!' || text[3] != '\n') return 0;
+  const int signal = (text[1] - '0') * 10 + text[2] - '0';
+  text.erase(0, 4);
+  return signal;
+}
+
+/// Of a child that could not say more than how it ended.
+RunResult result_of(const RunOptions& options, int signal) {
+  RunResult result;
+  result.exit_code = 128 + signal;
+  if (signal == SIGALRM) {
+    result.notes.push_back(late_host(options));
+  } else {
+    result.findings.push_back(crashed_host(options, signal));
+  }
+  return result;
 }
 
 }  // namespace
@@ -136,11 +147,13 @@ RunResult run(const RunOptions& options) {
     run_child(options, ends[1]);
   }
   close(ends[1]);
-  const std::string text = read_all(ends[0]);
+  std::string text = read_all(ends[0]);
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
+  const int signal = take_mark(text);
   const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() && signal != 0) return result_of(options, signal);
   if (json.is_discarded() || !json.is_object()) {
     throw Error(ErrorCode::kDeviceFailure,
                 WIFSIGNALED(status)

@@ -68,10 +68,6 @@ int Session::drive() {
     }
   }
   const std::vector<double> c_before = read_elements(d.element_c, x.c, d.m * d.n);
-  matrices_ = {{memory_.find(reinterpret_cast<std::uintptr_t>(x.a)), d.m, d.k, bytes},
-               {memory_.find(reinterpret_cast<std::uintptr_t>(x.b)), d.k, d.n, bytes},
-               {memory_.find(reinterpret_cast<std::uintptr_t>(output)), d.m, d.n, bytes_c}};
-
   entry(&x);
 
   if (!options_.product_file.empty() && !was_refused_ && !out_of_time_ && !sampled_) {
@@ -109,7 +105,7 @@ int Session::drive() {
   product.kernel = d.kernel;
   product.place = store_place(output, d.place);
   if (d.has_d) product.name_c = "D";
-  const Region& c = *matrices_[2].region;
+  const Region& c = *memory_.find(reinterpret_cast<std::uintptr_t>(output));
   product.written.resize(static_cast<std::size_t>(d.m * d.n));
   for (std::int64_t i = 0; i < d.m * d.n; ++i) {
     product.written[i] = (c.flags[i * bytes_c] & kWrittenNow) != 0;

@@ -162,16 +162,6 @@ Finding Session::finding_of(const RawFinding& raw, const std::string& kernel, bo
           "make the array as large as the indices that are used, or the indices smaller; "
           "dynamic shared memory is the third number of the launch";
       break;
-    case RawRule::kRowOverrun:
-      f.rule = rule::kRowOverrun;
-      f.message = fmt::format(
-          "{} reads {}, past the end of the row: it meets {} of {}, which is valid memory and the "
-          "wrong element",
-          who, what, raw.detail, raw.array);
-      f.remedy = raw.array == "A"
-                     ? "guard the load of A with its own column: k index < K, and store 0 otherwise"
-                     : "guard the load of B with its own column: column < N, and store 0 otherwise";
-      break;
     case RawRule::kIndexBounds:
       f.rule = rule::kIndexBounds;
       f.message =

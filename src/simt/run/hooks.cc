@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "simt/run/worker.h"
+#include "simt/run/access.h"
 
 using tessera::simt::watching;
 

@@ -23,7 +23,6 @@ enum class RawRule {
   kTimeLimit,
   kGlobalBounds,
   kSharedBounds,
-  kRowOverrun,
   kIndexBounds,
   kMisaligned,
   kUninitialisedShared,

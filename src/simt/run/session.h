@@ -64,6 +64,10 @@ std::vector<Parameter> parse_parameters(const char* text);
 /// the program asks for what the executor lacks, Error(kDeviceFailure) when it cannot be run.
 RunResult run(const RunOptions& options);
 
+/// What a run says whose host code did not end, or ended with a signal.
+std::string late_host(const RunOptions& options);
+Finding crashed_host(const RunOptions& options, int signal);
+
 class Session {
  public:
   static Session& get();
@@ -89,8 +93,13 @@ class Session {
   void set_error(int error) { error_ = error; }
   [[noreturn]] void unsupported(const std::string& what);
 
-  /// From a signal: the run is over, in the kernel or outside of one.
-  void note_signal(int signal, const void* address);
+  // --- for signals
+  bool is_launching() const { return state_ != nullptr; }
+  bool is_own_code(std::uintptr_t instruction) const {
+    return instruction - memory_.image_low < memory_.image_high - memory_.image_low;
+  }
+  /// The host's code has stopped with a signal, or is late (SIGALRM).
+  void note_host_end(int signal);
 
  private:
   struct Done {  // a launch that ran, to tell repeats
@@ -102,7 +111,10 @@ class Session {
   int refuse(const simt_launch& launch, int error, std::string message, std::string remedy);
   void prepare(const simt_launch& launch, LaunchState& state);
   void run_quietly(const simt_launch& launch);
+  static Place place_of(const simt_launch& launch);
   bool check_configuration(const simt_launch& launch, int& error);
+  bool check_resources(const simt_launch& launch, const LaunchState& state, int& error);
+  std::uint64_t allowed_shared(const simt_launch& launch) const;
   std::string key_of(const simt_launch& launch) const;
   std::string name_of(const simt_launch& launch) const;
   const simt_kernel* kernel_of(const simt_launch& launch) const;
@@ -143,8 +155,7 @@ class Session {
   bool was_refused_ = false;
   bool uses_managed_ = false;  ///< memory that the host reads without a copy
   std::thread::id thread_ = std::this_thread::get_id();  ///< that the program's main runs in
-  bool quiet_ = false;                 ///< launches run unwatched and leave no record
-  std::vector<MatrixWatch> matrices_;  ///< A, B, C of a drive
+  bool quiet_ = false;  ///< launches run unwatched and leave no record
   std::set<std::string> notes_;
   std::map<std::pair<std::string, std::string>, std::int64_t> shared_pitch_;  // kernel, array
 };

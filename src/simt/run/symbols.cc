@@ -124,6 +124,7 @@ std::string Symbols::spelled(const std::string& file) const {
 }
 
 const Place& Symbols::place(std::uint32_t offset) {
+  const std::lock_guard lock(mutex_);
   const auto it = known_.find(offset);
   if (it != known_.end()) return it->second;
   return known_.emplace(offset, look_up(offset)).first->second;

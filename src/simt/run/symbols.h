@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,6 +33,7 @@ class Symbols {
   Symbols(const Symbols&) = delete;
   Symbols& operator=(const Symbols&) = delete;
 
+  /// May be called by several threads.
   const Place& place(std::uint32_t offset);
   /// Functions and data objects, sorted by offset.
   const std::vector<Symbol>& all() const { return symbols_; }
@@ -45,6 +47,7 @@ class Symbols {
   std::unique_ptr<Dwarf> dwarf_;
   std::string own_folder_, source_path_, real_source_path_;
   std::vector<Symbol> symbols_;
+  std::mutex mutex_;
   std::unordered_map<std::uint32_t, Place> known_;
 };
 

@@ -6,8 +6,7 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
+#include <utility>
 
 #include "tessera/error.h"
 
@@ -27,10 +26,9 @@ constinit thread_local Worker* working = nullptr;
 namespace {
 
 constexpr int kMaxThreads = 1024;
+constexpr unsigned kRounds = 4096;         // of waits between two looks at the clock
 constexpr std::uint32_t kSlice = 1 << 18;  // accesses before another fiber gets its turn
-constexpr std::size_t kGranule = 16;       // of the arena's owner table
-constexpr std::size_t kArrayGap = 4096;    // between shared arrays: overruns land in no array
-constexpr int kPoison = 0xFF;
+constexpr std::size_t kPlaces = 256;       // as many as an owner's byte can tell
 
 }  // namespace
 
@@ -49,17 +47,17 @@ Worker::Worker(int index, Memory& memory, std::uintptr_t image_low, WidthOf widt
   }
   arena_ = reinterpret_cast<std::uintptr_t>(p);
   owner_.resize(kArenaBytes / kGranule);
+  placed_.resize(kPlaces);
   lanes_.resize(kMaxThreads);
   log_.set_widths(std::move(width_of));
 }
 
 void Worker::begin(LaunchState& launch, Watch watch, Limits limits) {
   launch_ = &launch;
-  watch_ = watch;
+  set_watch(watch);
   limits_ = limits;
   std::fill(owner_.begin(), owner_.end(), std::uint8_t{0});
-  shared_shadows_.clear();
-  shared_log_ids_.clear();
+  for (Placed& placed : placed_) placed = Placed();
   global_log_ids_.clear();
   region_cache_.fill({});
   stores_seen_.fill(0);
@@ -78,78 +76,9 @@ void Worker::begin(LaunchState& launch, Watch watch, Limits limits) {
   simt_grid_dim = launch.launch->grid;
 }
 
-// --- shared memory ------------------------------------------------------------------------------
-
-void* Worker::shared(simt_shared_array& array) {
-  // The slot holds the launch's number and the array's, so that one look-up a thread suffices.
-  static_assert(sizeof array.slot == 8);
-  const std::atomic_ref<std::uint64_t> slot(array.slot);
-  const std::uint64_t known = slot.load(std::memory_order_acquire);
-  std::size_t index = known & 0xFFFF;
-  if (known >> 16 != static_cast<std::uint64_t>(launch_->serial)) {
-    const std::lock_guard lock(launch_->layout_mutex);
-    if (slot.load() >> 16 != static_cast<std::uint64_t>(launch_->serial)) {
-      SharedArray placed;
-      placed.name = array.name;
-      placed.bytes = array.bytes;
-      placed.element_bytes = std::max<std::size_t>(array.element_bytes, 1);
-      std::copy(std::begin(array.extents), std::end(array.extents), placed.extents);
-      placed.offset = (launch_->arena_end + kArrayGap + 127) / 128 * 128;
-      launch_->arena_end = placed.offset + placed.bytes;
-      if (launch_->arena_end + kArrayGap > kArenaBytes || launch_->arrays.size() > 250) {
-        throw Error(ErrorCode::kUnsupported,
-                    fmt::format("check: shared array {} of {} bytes does not fit the executor",
-                                array.name, array.bytes));
-      }
-      const std::size_t alignment = std::max<std::size_t>(array.alignment, 1);
-      launch_->static_bytes =
-          (launch_->static_bytes + alignment - 1) / alignment * alignment + array.bytes;
-      launch_->arrays.push_back(std::move(placed));
-      slot.store(static_cast<std::uint64_t>(launch_->serial) << 16 | (launch_->arrays.size() - 1),
-                 std::memory_order_release);
-    }
-    index = slot.load() & 0xFFFF;
-  }
-  if (index >= shared_shadows_.size() || !shared_shadows_[index]) place_array(index);
-  return reinterpret_cast<void*>(arena_ + launch_->arrays[index].offset);
-}
-
-void Worker::place_array(std::size_t index) {
-  const SharedArray& array = launch_->arrays[index];
-  if (shared_shadows_.size() <= index) {
-    shared_shadows_.resize(index + 1);
-    shared_log_ids_.resize(index + 1);
-  }
-  if (array.bytes == 0) return;
-  shared_shadows_[index].reset(array.bytes);
-  shared_log_ids_[index] = log_array(array.name, 0);
-  std::fill(owner_.begin() + array.offset / kGranule,
-            owner_.begin() + (array.offset + array.bytes - 1) / kGranule + 1,
-            static_cast<std::uint8_t>(index + 1));
-  std::memset(reinterpret_cast<void*>(arena_ + array.offset - 256), kPoison, array.bytes + 512);
-}
-
-void* Worker::dynamic_shared(const char* name, std::size_t element_bytes) {
-  if (shared_shadows_.empty() || (!shared_shadows_[0] && launch_->arrays[0].bytes != 0)) {
-    const std::lock_guard lock(launch_->layout_mutex);
-    SharedArray& array = launch_->arrays[0];
-    if (array.name.empty()) {
-      array.name = name;
-      array.element_bytes = std::max<std::size_t>(element_bytes, 1);
-    }
-    place_array(0);
-  }
-  return reinterpret_cast<void*>(arena_ + launch_->arrays[0].offset);
-}
-
-std::uint64_t Worker::shared_offset(const void* p) const {
-  return reinterpret_cast<std::uintptr_t>(p) - arena_;
-}
-void* Worker::shared_pointer(std::uint64_t offset) const {
-  return reinterpret_cast<void*>(arena_ + (offset & 0xFFFFFFFF));
-}
-bool Worker::is_shared(const void* p) const {
-  return reinterpret_cast<std::uintptr_t>(p) - arena_ < kArenaBytes;
+void Worker::set_watch(Watch watch) {
+  watch_ = watch;
+  only_checks_ = watch.check && !watch.count;
 }
 
 // --- threads ------------------------------------------------------------------------------------
@@ -173,9 +102,13 @@ uint3 Worker::block_of(std::uint32_t epoch) const {
   return it == blocks_.begin() ? block_ : std::prev(it)->second;
 }
 
-void Worker::enter(void* self) {
+void Worker::enter(void* self) noexcept {
   Worker& w = *static_cast<Worker*>(self);
-  w.launch_->launch->body(w.launch_->launch->context);
+  try {
+    w.launch_->launch->body(w.launch_->launch->context);
+  } catch (...) {
+    w.thrown_ = std::current_exception();
+  }
   w.lane_->state = State::kDone;
 }
 
@@ -192,19 +125,27 @@ void Worker::suspend(State state, void* pc) {
 
 void Worker::refill() {
   budget_ = kSlice;
+  accesses_ += kSlice;
   lane_->accesses += kSlice;
-  if (lane_->accesses > limits_.thread_accesses || now_s() > block_deadline_s_) {
+  if (lane_->accesses > limits_.thread_accesses) {
     block_is_endless_ = true;
     if (RawFinding* f = report(RawRule::kTimeLimit, last_pc_, 0, 0)) {
-      f->detail = lane_->accesses > limits_.thread_accesses
-                      ? fmt::format("has made {} accesses to memory without an end in sight",
-                                    lane_->accesses)
-                      : fmt::format("has not come to its end within {:g} s", limits_.block_s);
+      f->detail =
+          fmt::format("has made {} accesses to memory without an end in sight", lane_->accesses);
     }
-    stop_thread();
   }
+  if (block_is_endless_ || is_overdue()) stop_thread();
   lane_->was_preempted = true;
   lane_->fiber.yield();  // still ready: a thread that spins lets the others move
+}
+
+bool Worker::is_overdue() {
+  if (now_s() <= block_deadline_s_) return false;
+  block_is_endless_ = true;
+  if (RawFinding* f = report(RawRule::kTimeLimit, last_pc_, 0, 0)) {
+    f->detail = fmt::format("has not come to its end within {:g} s", limits_.block_s);
+  }
+  return true;
 }
 
 void Worker::run_lane(unsigned i) {
@@ -213,6 +154,7 @@ void Worker::run_lane(unsigned i) {
   stack_low_ = stacks_.low(static_cast<int>(i));
   log_lane_ = &logs_[i % 32];
   budget_ = kSlice;
+  now_ = {epoch_, 0, lane_->sequence, i, lane_->warp_epoch};
   lane_->was_preempted = false;
   threadIdx = lane_->index;
   working = this;
@@ -220,6 +162,9 @@ void Worker::run_lane(unsigned i) {
   lane_->fiber.resume();
   watching = nullptr;
   working = nullptr;
+  lane_->sequence = now_.sequence;
+  accesses_ += kSlice - budget_;
+  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }
 
 bool Worker::run_warp(unsigned first) {
@@ -236,6 +181,7 @@ bool Worker::run_warp(unsigned first) {
     if (ran && watch_.count) flush_log(first);
     // A thread that spins may wait for one of another warp.
     if (preempted || block_is_endless_) return true;
+    if (++rounds_ % kRounds == 0 && is_overdue()) return true;
     if (!release_warp_waits(first)) return moved;
   }
 }
@@ -393,6 +339,7 @@ void Worker::report_stuck() {
 }
 
 bool Worker::end_interval() {
+  if (has_faulted_) return false;  // the hardware has ended the kernel
   bool at_barrier = false, stuck = false;
   unsigned waiting = 0;
   std::uint32_t pc = 0;
@@ -412,6 +359,7 @@ bool Worker::end_interval() {
   if (watch_.check) finish_reads();
   if (!at_barrier) return false;
   if (watch_.check) report_divergence();
+  if (++rounds_ % kRounds == 0 && is_overdue()) return false;
   ++epoch_;
   ++phase_;
   ++barriers_;
@@ -442,14 +390,10 @@ bool Worker::run_block(uint3 block) {
   steps_.clear();
   fenced_ = false;
   acquired_.clear();
-  uses_.clear();
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  stored_ = {kMost, -1, kMost, -1};
+  pending_reads_.clear();
   block_is_endless_ = false;
   block_deadline_s_ = now_s() + limits_.block_s;
-  for (const SharedArray& array : launch_->arrays) {
-    std::memset(reinterpret_cast<void*>(arena_ + array.offset), kPoison, array.bytes);
-  }
+  poison_shared();
   for (unsigned i = 0; i < launch_->threads; ++i) {
     Lane& lane = lanes_[i];
     lane.fiber.start(stacks_.low(static_cast<int>(i)), &Worker::enter, this);
@@ -468,18 +412,7 @@ bool Worker::run_block(uint3 block) {
     }
     if (block_is_endless_ || !end_interval()) break;
   }
-  if (!block_is_endless_) report_overruns();
-  for (unsigned i = 0; i < launch_->threads; ++i) {
-    for (auto& group : lanes_[i].copies) {
-      for (const PendingCopy& copy : group) {
-        SharedArray& array = launch_->arrays[owner_[(copy.to - arena_) / kGranule] - 1];
-        Shadow& shadow = shared_shadows_[&array - launch_->arrays.data()];
-        for (unsigned b = 0; b < copy.bytes; ++b) {
-          shadow.at(copy.to - arena_ - array.offset + b).in_flight = 0;
-        }
-      }
-    }
-  }
+  forget_copies();
   return !block_is_endless_;
 }
 

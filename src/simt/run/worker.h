@@ -4,7 +4,10 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
+#include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,27 +39,19 @@ struct NamedPointer {
   bool is_const = false;
 };
 
-/// A row-major matrix whose shape is known.
-struct MatrixWatch {
-  Region* region = nullptr;
-  std::int64_t rows = 0, columns = 0;
-  std::size_t element_bytes = 4;
-};
-
 /// What all blocks of a launch have in common.
 struct LaunchState {
   const simt_launch* launch = nullptr;
   std::string name;  ///< of the kernel: "tiled<16>"
   int serial = 0;
   unsigned threads = 0;
-  std::vector<NamedPointer> pointers;                  // sorted by base
-  const std::vector<MatrixWatch>* matrices = nullptr;  // A, B, C, when they are known
+  std::vector<NamedPointer> pointers;  // sorted by base
   std::mutex layout_mutex;
-  std::vector<SharedArray> arrays;  // the dynamic part first
-  std::size_t static_bytes = 0;     // as the hardware would lay them out
+  /// The dynamic part first. Never moved: workers keep pointers to those that they have placed.
+  std::deque<SharedArray> arrays;
+  std::size_t static_bytes = 0;  // as the hardware would lay them out
   std::size_t arena_end = 0;
-  bool bounds_seen = false;
-  unsigned max_threads = 0;  // of __launch_bounds__
+  std::atomic<unsigned> max_threads = 0;  // of __launch_bounds__
 };
 
 /// What is watched for.
@@ -77,12 +72,13 @@ class Worker {
   /// Called before the first block of a launch.
   void begin(LaunchState& launch, Watch watch, Limits limits);
   /// The launch's other blocks only have to be computed.
-  void go_on_unwatched() { watch_ = {false, false}; }
+  void go_on_unwatched() { set_watch({false, false}); }
   /// False when the launch cannot go on (endless block).
   bool run_block(uint3 block);
 
   // --- called on fibers
-  void access(std::uintptr_t p, unsigned bytes, bool write, void* pc, bool atomic = false);
+  void access(std::uintptr_t p, unsigned bytes, bool write, void* pc,
+              bool atomic = false);  // access.h
   void wait_barrier(void* pc);
   int barrier_count(int predicate, void* pc);
   void wait_warp(unsigned mask, void* pc, bool orders_memory);
@@ -103,11 +99,14 @@ class Worker {
   [[noreturn]] void assertion_failed(const std::string& what, void* pc);
   /// Ends the running thread: what it does next would do harm.
   [[noreturn]] void stop_thread();
+  /// From a signal's handler, when the running thread's own code was interrupted: the thread ends.
+  [[noreturn]] void fault(std::uintptr_t instruction, const std::string& what);
+  /// The same when the time is up: the block ends.
+  [[noreturn]] void overdue(std::uintptr_t instruction, double limit_s);
 
   // --- results
   Recorder& recorder() { return recorder_; }
   WarpLog& log() { return log_; }
-  std::vector<SharedArray>& arrays() { return launch_->arrays; }
   /// Kernel and array of a logged access.
   const std::vector<std::pair<std::string, std::string>>& log_names() const { return log_names_; }
   std::uint64_t accesses() const { return accesses_; }
@@ -132,6 +131,7 @@ class Worker {
   Thread thread_at(const Access& a) const;
 
   static constexpr std::size_t kArenaBytes = std::size_t{1} << 21;
+  static constexpr std::size_t kGranule = 16;  // of the arena's owner table
 
  private:
   enum class State : std::uint8_t { kReady, kBarrier, kWarp, kDone };
@@ -163,38 +163,42 @@ class Worker {
     std::uint32_t pc;
     unsigned thread;
   };
-  // What a block did with a matrix from one instruction: of A by row, of B by column.
-  struct LineUse {
-    unsigned thread = 0;
-    std::int64_t first = 0, last = 0;  // along the line
-  };
-  struct MatrixUse {
-    std::uint32_t pc = 0;
-    int matrix = 0;
-    std::int64_t last_line = -1;
-    LineUse* last_use = nullptr;
-    std::map<std::int64_t, LineUse> lines;
+  /// A shared array that this worker has met in the launch, with what an access needs of it.
+  struct Placed {
+    std::uint32_t offset = 0, bytes = 0;
+    Shadow shadow;
+    const SharedArray* array = nullptr;
+    std::uint16_t log_id = 0;
   };
   struct StepCount {
     std::uint32_t pc;
     int times;
   };
 
-  static void enter(void* worker);
+  static void enter(void* worker) noexcept;
   void shared_access(std::size_t offset, unsigned bytes, bool write, std::uint32_t pc, bool atomic);
   void global_access(std::uintptr_t p, unsigned bytes, bool write, std::uint32_t pc, bool atomic);
-  void touch_shared(const SharedArray& array, Cell& cell, std::uintptr_t p, bool write,
+  void touch_shared(const Placed& placed, Cell& cell, std::uintptr_t p, bool write,
                     std::uint32_t pc, bool atomic);
+  void touch_cells(const Placed& placed, std::size_t inside, unsigned bytes, bool write,
+                   std::uint32_t pc, bool atomic);
+  bool touches_quietly(Cell& cell, bool write, std::uint32_t pc);
+  void note_reader(Cell& cell, std::uint32_t pc);
   void touch_global(Region& region, Cell& cell, std::uintptr_t p, bool write, std::uint32_t pc,
                     bool atomic);
   /// Of two accesses in one interval: are they by one thread, or by lanes with a __syncwarp
   /// between?
   bool orders(const Access& a) const {
     if (a.thread == running_) return true;
-    return a.thread / 32 == running_ / 32 && a.warp_epoch != lane_->warp_epoch;
+    return a.thread / 32 == running_ / 32 && a.warp_epoch != now_.warp_epoch;
   }
   Access stamp(std::uint32_t pc) const {
-    return {epoch_, pc, lane_->sequence, running_, lane_->warp_epoch};
+    Access a = now_;
+    a.pc = pc;
+    return a;
+  }
+  void count_access() {
+    if (now_.sequence != Access::kLastSequence) ++now_.sequence;
   }
   void report_race(RawRule rule, const Access& writer, const Access& other, bool other_is_write,
                    const std::string& array, const std::string& element, std::uint64_t id,
@@ -209,9 +213,25 @@ class Worker {
   const NamedPointer* named(const Region& region, std::uintptr_t p) const;
   std::string shared_element(const SharedArray& array, std::uintptr_t p) const;
   Shadow& shadow_of(Region& region);
-  Shadow& shadow_of(std::size_t array);
+  /// The allocation that holds all of an access; null when none does.
+  Region* region_at(std::uintptr_t p, unsigned bytes, std::uint32_t pc, std::uint16_t* log_id);
+  void note_store(const Region& region, std::uintptr_t p, std::uint32_t pc);
+  static bool is_misaligned(std::uintptr_t p, unsigned bytes) {
+    return (p & (bytes - 1)) != 0 && (bytes & (bytes - 1)) == 0;
+  }
+  /// The hardware ends the whole kernel here: this thread goes no further.
+  [[noreturn]] void stop_at_fault() {
+    has_faulted_ = true;
+    stop_thread();
+  }
+  std::uint32_t interrupted(std::uintptr_t instruction) const;
   void place_array(std::size_t index);
+  void poison_shared();
   void refill();
+  bool is_overdue();
+  void set_watch(Watch watch);
+  void finish_copy(const PendingCopy& copy);
+  void forget_copies();
   void suspend(State state, void* pc);
 
   void run_lane(unsigned i);
@@ -221,8 +241,6 @@ class Worker {
   void flush_log(unsigned first);
   void finish_reads();
   void report_divergence();
-  void note_use(int matrix, std::uintptr_t p, bool write, std::uint32_t pc);
-  void report_overruns();
   void report_stuck();
   bool acquired(std::uint32_t epoch) const;
 
@@ -240,10 +258,10 @@ class Worker {
   // of the launch
   LaunchState* launch_ = nullptr;
   Watch watch_;
+  bool only_checks_ = false;  // the usual case of watch_
   Limits limits_;
-  std::vector<std::uint8_t> owner_;  // array + 1 that a granule of the arena belongs to
-  std::vector<Shadow> shared_shadows_;
-  std::vector<std::uint16_t> shared_log_ids_;
+  std::vector<std::uint8_t> owner_;  // of each granule of the arena: an index of placed_
+  std::vector<Placed> placed_;       // by the array's index + 1; the first is none
   std::map<std::uintptr_t, std::uint16_t> global_log_ids_;  // by the named pointer's base
   std::uint32_t launch_first_epoch_ = 1;
   std::vector<std::pair<std::uint32_t, uint3>> blocks_;  // first epoch, index
@@ -258,8 +276,6 @@ class Worker {
   std::uint32_t barrier_pc_ = 0;
   std::vector<StepCount> steps_;
   std::vector<PendingRead> pending_reads_;
-  std::vector<MatrixUse> uses_;
-  std::array<std::int64_t, 4> stored_{};  // rows and columns of C: first and last
   int barrier_sum_ = 0;
   bool fenced_ = false;
   std::vector<std::uint32_t> acquired_;                            // first epochs of blocks
@@ -270,18 +286,20 @@ class Worker {
   Lane* lane_ = nullptr;
   std::uintptr_t stack_low_ = 0;
   WarpLog::Lane* log_lane_ = nullptr;
+  Access now_;  // epoch, thread, warp epoch and position of the next access
   std::uint32_t budget_ = 0;
   std::uint32_t last_pc_ = 0;
   struct CachedRegion {
     Region* region = nullptr;
     std::uint32_t pc = 0;
     std::uint16_t log_id = 0;
-    std::int8_t matrix = -1;  // of the launch's matrices
   };
   std::array<CachedRegion, 64> region_cache_{};   // by instruction
   std::array<std::uint32_t, 256> stores_seen_{};  // instructions whose target was looked at
   std::uint64_t accesses_ = 0, barriers_ = 0;
   bool block_is_endless_ = false;
+  unsigned rounds_ = 0;        // of barriers and warp waits, to look at the clock now and then
+  std::exception_ptr thrown_;  // by a fiber; nothing may unwind through the checked program
   double block_deadline_s_ = 0;
 };
 
