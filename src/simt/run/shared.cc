@@ -123,6 +123,17 @@ std::string Worker::shared_element(const SharedArray& array, std::uintptr_t p) c
 
 // --- accesses -----------------------------------------------------------------------------------
 
+void Worker::any_access(std::uintptr_t p, unsigned bytes, bool write, std::uint32_t pc,
+                        bool atomic) {
+  if (budget_ == 0) refill();
+  const std::uintptr_t offset = p - arena_;
+  if (offset < kArenaBytes) {
+    shared_access(offset, bytes, write, pc, atomic);
+  } else {
+    global_access(p, bytes, write, pc, atomic);
+  }
+}
+
 void Worker::shared_access(std::size_t offset, unsigned bytes, bool write, std::uint32_t pc,
                            bool atomic) {
   Placed& placed = placed_[owner_[offset / kGranule]];
@@ -152,7 +163,9 @@ void Worker::touch_cells(const Placed& placed, std::size_t inside, unsigned byte
   const std::size_t step = std::size_t{1} << placed.shadow.shift();
   for (std::size_t at = inside & ~(step - 1); at < inside + bytes; at += step) {
     Cell& cell = placed.shadow.at(at);
-    if (atomic || !touches_quietly(cell, write, pc)) {
+    if (!atomic && is_quiet(cell, write)) {
+      note(cell, write, pc);
+    } else {
       touch_shared(placed, cell, arena_ + placed.offset + at, write, pc, atomic);
     }
   }

@@ -154,7 +154,8 @@ void Worker::run_lane(unsigned i) {
   stack_low_ = stacks_.low(static_cast<int>(i));
   log_lane_ = &logs_[i % 32];
   budget_ = kSlice;
-  now_ = {epoch_, 0, lane_->sequence, i, lane_->warp_epoch};
+  sequence_ = lane_->sequence;
+  warp_epoch_ = lane_->warp_epoch;
   lane_->was_preempted = false;
   threadIdx = lane_->index;
   working = this;
@@ -162,7 +163,7 @@ void Worker::run_lane(unsigned i) {
   lane_->fiber.resume();
   watching = nullptr;
   working = nullptr;
-  lane_->sequence = now_.sequence;
+  lane_->sequence = sequence_;
   accesses_ += kSlice - budget_;
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }

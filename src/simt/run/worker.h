@@ -176,13 +176,16 @@ class Worker {
   };
 
   static void enter(void* worker) noexcept;
+  [[gnu::noinline]] void any_access(std::uintptr_t p, unsigned bytes, bool write, std::uint32_t pc,
+                                    bool atomic);
   void shared_access(std::size_t offset, unsigned bytes, bool write, std::uint32_t pc, bool atomic);
   void global_access(std::uintptr_t p, unsigned bytes, bool write, std::uint32_t pc, bool atomic);
   void touch_shared(const Placed& placed, Cell& cell, std::uintptr_t p, bool write,
                     std::uint32_t pc, bool atomic);
   void touch_cells(const Placed& placed, std::size_t inside, unsigned bytes, bool write,
                    std::uint32_t pc, bool atomic);
-  bool touches_quietly(Cell& cell, bool write, std::uint32_t pc);
+  bool is_quiet(const Cell& cell, bool write) const;
+  void note(Cell& cell, bool write, std::uint32_t pc);
   void note_reader(Cell& cell, std::uint32_t pc);
   void touch_global(Region& region, Cell& cell, std::uintptr_t p, bool write, std::uint32_t pc,
                     bool atomic);
@@ -190,16 +193,10 @@ class Worker {
   /// between?
   bool orders(const Access& a) const {
     if (a.thread == running_) return true;
-    return a.thread / 32 == running_ / 32 && a.warp_epoch != now_.warp_epoch;
+    return a.thread / 32 == running_ / 32 && a.warp_epoch != warp_epoch_;
   }
-  Access stamp(std::uint32_t pc) const {
-    Access a = now_;
-    a.pc = pc;
-    return a;
-  }
-  void count_access() {
-    if (now_.sequence != Access::kLastSequence) ++now_.sequence;
-  }
+  Access stamp(std::uint32_t pc) const { return {epoch_, pc, sequence_, running_, warp_epoch_}; }
+  void count_access() { sequence_ += sequence_ != Access::kLastSequence; }
   void report_race(RawRule rule, const Access& writer, const Access& other, bool other_is_write,
                    const std::string& array, const std::string& element, std::uint64_t id,
                    std::int64_t row_pitch);
@@ -286,7 +283,7 @@ class Worker {
   Lane* lane_ = nullptr;
   std::uintptr_t stack_low_ = 0;
   WarpLog::Lane* log_lane_ = nullptr;
-  Access now_;  // epoch, thread, warp epoch and position of the next access
+  std::uint32_t sequence_ = 0, warp_epoch_ = 0;  // the lane's own, while it runs
   std::uint32_t budget_ = 0;
   std::uint32_t last_pc_ = 0;
   struct CachedRegion {
