@@ -229,5 +229,37 @@ TEST_F(CheckError, TheProgramsOwnEnd) {
   EXPECT_NE(crash.out.find("host code stopped with signal 11"), std::string::npos) << crash.out;
 }
 
+TEST_F(CheckError, AHostThatDoesNotEnd) {
+  for (const std::string wait : {"volatile int x = 1; while (x) x = 2;", "sleep(100);"}) {
+    const Ran ran = check_text(
+        "#include <unistd.h>\n" + replaced(kKernel + kMain, "return cuda", wait + " return cuda"),
+        {"--time-limit", "0.2"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const std::string flat = replaced(replaced(ran.out, "\n", " "), "  ", " ");
+    EXPECT_NE(flat.find("host code has not come to its end within 0.2 s"), std::string::npos)
+        << ran.out;
+  }
+}
+
+// Heaps that are found broken by malloc or free are a finding too, whatever these have locked.
+TEST_F(CheckError, AHostThatBreaksItsHeap) {
+  const std::string breaks =
+      "char* p = (char*)malloc(40); for (int i = 0; i < 4000; ++i) p[i - 64] = 7; free(p); return";
+  const Ran ran = check_text("#include <cstdlib>\n" +
+                             replaced(kKernel + kMain, "return cuda", breaks + " cuda"));
+  EXPECT_EQ(ran.code, 6) << ran.err;
+  EXPECT_NE(ran.out.find("host code stopped with signal 6"), std::string::npos) << ran.out;
+}
+
+TEST_F(CheckError, SharedArraysOfAnySize) {
+  for (const std::string bytes : {"50000", "3000000", "3000000000"}) {
+    const Ran ran = check_text(
+        replaced(kKernel + kMain, "  float sum = 0;",
+                 "  __shared__ char s[" + bytes + "];\n  s[x] = 0;\n  float sum = s[x];"));
+    EXPECT_EQ(ran.code, 6) << bytes << ran.out << ran.err;
+    EXPECT_NE(ran.out.find("too much shared memory"), std::string::npos) << ran.out;
+  }
+}
+
 }  // namespace
 }  // namespace tessera::test

@@ -291,6 +291,7 @@ int Session::launch(const simt_launch& launch) {
   const double start = now_s();
   run_blocks(state, launch, record, watched);
   record.elapsed_s = now_s() - start;
+  state.static_bytes = std::max(state.static_bytes, state.too_many_static_bytes);
   record.static_shared_bytes = state.static_bytes;
   ++memory_.version;
 

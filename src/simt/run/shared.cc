@@ -36,25 +36,30 @@ void* Worker::shared(simt_shared_array& array) {
     const Placed& placed = placed_[(known & 0xFFFF) + 1];
     if (placed.array != nullptr) return reinterpret_cast<void*>(arena_ + placed.offset);
   }
-  const std::lock_guard lock(launch_->layout_mutex);
+  std::unique_lock lock(launch_->layout_mutex);
   known = slot.load(std::memory_order_relaxed);
   if (known >> 16 != serial) {
+    if (launch_->arrays.size() >= kMostArrays) {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("check: more than {} shared arrays in one kernel", kMostArrays));
+    }
     SharedArray made;
     made.name = array.name;
     made.bytes = array.bytes;
     made.element_bytes = std::max<std::size_t>(array.element_bytes, 1);
     std::copy(std::begin(array.extents), std::end(array.extents), made.extents);
     made.offset = (launch_->arena_end + kArrayGap + 127) / 128 * 128;
-    if (made.bytes > kArenaBytes || made.offset + made.bytes + kArrayGap > kArenaBytes ||
-        launch_->arrays.size() >= kMostArrays) {
-      throw Error(ErrorCode::kUnsupported,
-                  fmt::format("check: shared array {} of {} bytes does not fit the executor",
-                              array.name, array.bytes));
-    }
-    launch_->arena_end = made.offset + made.bytes;
     const std::size_t alignment = std::max<std::size_t>(array.alignment, 1);
-    launch_->static_bytes =
+    const std::size_t static_bytes =
         (launch_->static_bytes + alignment - 1) / alignment * alignment + array.bytes;
+    if (made.bytes > kArenaBytes || made.offset + made.bytes + kArrayGap > kArenaBytes) {
+      // Far more than a launch may have, which it will be refused for.
+      launch_->too_many_static_bytes = std::max(launch_->too_many_static_bytes, static_bytes);
+      lock.unlock();
+      stop_at_fault();
+    }
+    launch_->static_bytes = static_bytes;
+    launch_->arena_end = made.offset + made.bytes;
     known = serial << 16 | launch_->arrays.size();
     launch_->arrays.push_back(std::move(made));
     slot.store(known, std::memory_order_release);

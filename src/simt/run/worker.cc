@@ -134,15 +134,15 @@ void Worker::refill() {
           fmt::format("has made {} accesses to memory without an end in sight", lane_->accesses);
     }
   }
-  if (block_is_endless_ || is_overdue()) stop_thread();
+  if (block_is_endless_ || is_overdue(last_pc_)) stop_thread();
   lane_->was_preempted = true;
   lane_->fiber.yield();  // still ready: a thread that spins lets the others move
 }
 
-bool Worker::is_overdue() {
+bool Worker::is_overdue(std::uint32_t pc) {
   if (now_s() <= block_deadline_s_) return false;
   block_is_endless_ = true;
-  if (RawFinding* f = report(RawRule::kTimeLimit, last_pc_, 0, 0)) {
+  if (RawFinding* f = report(RawRule::kTimeLimit, pc, 0, 0)) {
     f->detail = fmt::format("has not come to its end within {:g} s", limits_.block_s);
   }
   return true;
@@ -182,7 +182,7 @@ bool Worker::run_warp(unsigned first) {
     if (ran && watch_.count) flush_log(first);
     // A thread that spins may wait for one of another warp.
     if (preempted || block_is_endless_) return true;
-    if (++rounds_ % kRounds == 0 && is_overdue()) return true;
+    if (++rounds_ % kRounds == 0 && is_overdue(last_pc_)) return true;
     if (!release_warp_waits(first)) return moved;
   }
 }
@@ -360,7 +360,7 @@ bool Worker::end_interval() {
   if (watch_.check) finish_reads();
   if (!at_barrier) return false;
   if (watch_.check) report_divergence();
-  if (++rounds_ % kRounds == 0 && is_overdue()) return false;
+  if (++rounds_ % kRounds == 0 && is_overdue(pc)) return false;
   ++epoch_;
   ++phase_;
   ++barriers_;

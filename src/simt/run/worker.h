@@ -49,7 +49,8 @@ struct LaunchState {
   std::mutex layout_mutex;
   /// The dynamic part first. Never moved: workers keep pointers to those that they have placed.
   std::deque<SharedArray> arrays;
-  std::size_t static_bytes = 0;  // as the hardware would lay them out
+  std::size_t static_bytes = 0;           // as the hardware would lay them out
+  std::size_t too_many_static_bytes = 0;  // with an array that even the executor has no room for
   std::size_t arena_end = 0;
   std::atomic<unsigned> max_threads = 0;  // of __launch_bounds__
 };
@@ -225,7 +226,7 @@ class Worker {
   void place_array(std::size_t index);
   void poison_shared();
   void refill();
-  bool is_overdue();
+  bool is_overdue(std::uint32_t pc);
   void set_watch(Watch watch);
   void finish_copy(const PendingCopy& copy);
   void forget_copies();
