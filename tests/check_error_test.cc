@@ -126,6 +126,10 @@ TEST_F(CheckError, Usage) {
   expect_refused(kKernel, 2, {"--fail-on", "maybe"}, {"--fail-on", "maybe"});
   expect_refused(kKernel, 2, {"compiler flag --wild"}, {"--", "--wild"});
   expect_refused(kKernel + kMain, 2, {"--block 4,4", "launches by itself"}, {"--block", "4,4"});
+  expect_refused(kKernel + kMain, 2, {"--layout col", "launches by itself"}, {"--layout", "col"});
+  expect_refused(kKernel, 2, {"--layout", "diagonal"}, {"--layout", "diagonal"});
+  expect_refused(kKernel, 2, {"--layout col", "--gpu compares row-major"},
+                 {"--layout", "col", "--gpu"});
   expect_refused(kKernel, 4, {"none/page.html"}, {"--html", path("none/page.html")});
 }
 

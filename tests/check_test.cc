@@ -1,7 +1,8 @@
 // `tessera check` as a program, on the kernels of tests/check.
 //
 // A kernel's head says how it is checked: "// check: --gemm 67,45,33". A wrong one names its fault
-// where it stands: "// FAULT: rule", or "// FAULT: rule ~ words" that the message must have.
+// where it stands: "// FAULT: rule", or "// FAULT: rule ~ words" that "message; remedy" must have.
+// After "// ONLY FAULT:" nothing else may be found in the kernel.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@ struct Sample {
   std::string path;
   std::vector<std::string> arguments;
   std::vector<Fault> faults;
+  bool has_no_others = false;
 };
 
 Sample read_sample(const std::string& path) {
@@ -40,9 +42,11 @@ Sample read_sample(const std::string& path) {
       std::istringstream words(line.substr(head.size()));
       for (std::string word; words >> word;) sample.arguments.push_back(word);
     }
-    const std::size_t at = line.find("// FAULT: ");
+    const bool is_only = line.find("// ONLY FAULT: ") != std::string::npos;
+    const std::size_t at = line.find(is_only ? "ONLY FAULT: " : "// FAULT: ");
     if (at == std::string::npos) continue;
-    const std::string fault = line.substr(at + 10);
+    sample.has_no_others = sample.has_no_others || is_only;
+    const std::string fault = line.substr(line.find(": ", at) + 2);
     const std::size_t tilde = fault.find(" ~ ");
     sample.faults.push_back({number, fault.substr(0, std::min(tilde, fault.size())),
                              tilde == std::string::npos ? "" : fault.substr(tilde + 3)});
@@ -104,13 +108,48 @@ TEST_P(Wrong, FaultIsFoundAtItsLine) {
       const bool at_line =
           f.at("place").at("line") == fault.line ||
           (f.contains("other_place") && f.at("other_place").at("line") == fault.line);
-      return at_line && f.at("rule") == fault.rule &&
-             f.at("message").get<std::string>().find(fault.words) != std::string::npos;
+      const std::string said =
+          f.at("message").get<std::string>() + "; " + f.at("remedy").get<std::string>();
+      return at_line && f.at("rule") == fault.rule && said.find(fault.words) != std::string::npos;
     });
     EXPECT_TRUE(found) << fault.rule << " at line " << fault.line << " is missing among"
                        << listed(findings);
   }
   for (const Json& f : findings) EXPECT_NE(f.at("remedy"), "") << f.at("message");
+  if (sample.has_no_others) {
+    EXPECT_EQ(findings.size(), sample.faults.size()) << listed(findings);
+  }
+}
+
+/// The notes on a kernel of the wrong ones.
+std::string notes(const std::string& name) {
+  const Ran ran = check(read_sample(TESSERA_KERNELS "/wrong/" + name), {"--no-count"});
+  EXPECT_EQ(ran.code, 6) << ran.err;
+  std::string text;
+  const Json report = Json::parse(ran.out);
+  for (const Json& note : report.at("notes")) text += note.get<std::string>() + "\n";
+  return text;
+}
+int code(const std::string& name, const std::vector<std::string>& more) {
+  std::vector<std::string> words = {"check", TESSERA_KERNELS "/wrong/" + name, "--no-count"};
+  words.insert(words.end(), more.begin(), more.end());
+  return run_tessera(words).code;
+}
+
+TEST(Hints, RightAtMultiplesOfItsTile) {
+  const std::string said = notes("only_multiples.cu");
+  EXPECT_NE(said.find("right at multiples of 16"), std::string::npos) << said;
+  EXPECT_NE(said.find("--gemm 160,144,80"), std::string::npos) << said;
+  EXPECT_EQ(code("only_multiples.cu", {"--gemm", "160,144,80"}), 0);
+  // Wrong there as well, so nothing is said.
+  EXPECT_EQ(notes("transposed_result.cu").find("right at multiples"), std::string::npos);
+}
+
+TEST(Hints, RightByColumns) {
+  const std::string said = notes("column_major_by_rows.cu");
+  EXPECT_NE(said.find("give --layout col"), std::string::npos) << said;
+  EXPECT_EQ(code("column_major_by_rows.cu", {"--gemm", "40,33,20", "--layout", "col"}), 0);
+  EXPECT_EQ(notes("transposed_result.cu").find("--layout"), std::string::npos);
 }
 
 // Tessera's own rungs, over the shapes that each one's tile makes interesting. Those that need

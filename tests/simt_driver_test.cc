@@ -137,7 +137,8 @@ TEST(Driver, DerivesBlockAndGrid) {
        by_y.c_str(),
        {{"TILE", "32"}},
        "block (32,8), grid (ceil(N/32), ceil(M/32))"},
-      {"k", "", "1024", by_y.c_str(), {}, "block (16,16)"},
+      {"k", "", "1024", by_y.c_str(), {}, "block (32,32), grid (ceil(N/32), ceil(M/32))"},
+      {"k", "", "512", by_y.c_str(), {}, "block (32,16), grid (ceil(N/32), ceil(M/16))"},
       {"k", "", "64", by_y.c_str(), {}, "block (8,8), grid (ceil(N/8), ceil(M/8))"},
       {"k<64>", "int BLOCK_SIZE", "", by_y.c_str(), {}, "block (64,64)"},
       {"k", "int TILE", "", by_y.c_str(), {}, "block (16,16)"},
@@ -288,6 +289,37 @@ TEST(Driver, GivenBlockAndGrid) {
   EXPECT_SAYS(d.text, "dim3(32, 8, 1), (size_t)((((2LL * 16LL) * 16LL) * 4LL))>>>");
   o.grid = "N/64,1";  // 0 blocks is a launch that fails, not a bad rule
   make_driver(t, o);
+}
+
+TEST(Driver, TileOfTheGrid) {
+  const Translation t = with({kernel("k", kProduct, kByY)});
+  DriverOptions o = sizes();
+  EXPECT_EQ(make_driver(t, o).tile, 16);
+  o.grid = "ceil(N/ 24), ceil(M/16)";
+  EXPECT_EQ(make_driver(t, o).tile, 48);
+  o.grid = "N,M";
+  EXPECT_EQ(make_driver(t, o).tile, 0);
+}
+
+TEST(Driver, ColumnMajor) {
+  DriverOptions o = sizes();
+  o.layout = "col";
+  const auto made = [&](const std::string& arguments, const std::string& body) {
+    const Driver d = make_driver(with({kernel("k", arguments, body)}), o);
+    EXPECT_TRUE(d.column_major);
+    EXPECT_SAYS(d.how, "; matrices are column-major");
+    return d.how;
+  };
+  const std::string x_then_y =
+      "int i = blockIdx.x * 16 + threadIdx.x, j = blockIdx.y * 16 + threadIdx.y;";
+  EXPECT_SAYS(made(kProduct, x_then_y + "C[i + j * M] = 0;"), "grid (ceil(M/16), ceil(N/16))");
+  EXPECT_SAYS(made(kProduct, x_then_y + "C[i * M + j] = 0;"), "grid (ceil(N/16), ceil(M/16))");
+  EXPECT_SAYS(made("int m, int n, int k, const float* A, int lda, const float* B, int ldb, float* "
+                   "C, int ldc",
+                   x_then_y + "C[j * ldc + i] = 0;"),
+              "grid (ceil(M/16), ceil(N/16))");
+  o.layout = "row";
+  EXPECT_FALSE(make_driver(with({kernel("k", kProduct, kByY)}), o).column_major);
 }
 
 TEST(Driver, BadRules) {

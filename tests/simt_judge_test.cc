@@ -230,6 +230,37 @@ TEST(Unwritten, RowsAndColumnsOfARoundedDownGrid) {
   EXPECT_EQ(all[0].count, 784u);
 }
 
+TEST(Unwritten, GridWithItsAxesExchanged) {
+  // The remedy when all is written but rows from `rows` and columns from `columns` on.
+  const auto remedy = [](I m, I n, std::array<unsigned, 3> grid, std::array<unsigned, 3> block,
+                         I rows, I columns) {
+    Product x = right_product(m, n, 8);
+    x.grid = grid;
+    x.block = block;
+    x.written.assign(x.c.size(), true);
+    for (I i = 0; i < m; ++i) {
+      for (I j = 0; j < n; ++j) {
+        if (i >= rows || j >= columns) x.written[static_cast<std::size_t>(i * n + j)] = false;
+      }
+    }
+    const std::vector<Finding> all = judge(x);
+    return all.size() == 1 ? all[0].remedy : std::to_string(all.size());
+  };
+  // Columns from x, as usual, and rows from y.
+  EXPECT_SAYS(remedy(100, 40, {13, 5, 1}, {8, 8, 1}, 40, 40),
+              "its 13 blocks for the rows in x and its 5 for the columns in y, but the kernel "
+              "takes rows from blockIdx.y and columns from blockIdx.x; y needs (M + 7) / 8 blocks, "
+              "and x (N + 7) / 8");
+  EXPECT_SAYS(remedy(40, 100, {5, 13, 1}, {8, 8, 1}, 40, 40), "takes rows from blockIdx.y");
+  EXPECT_SAYS(remedy(96, 64, {12, 4, 1}, {16, 8, 1}, 32, 64), "x (N + 15) / 16");
+  // Rows from x.
+  EXPECT_SAYS(remedy(100, 40, {5, 13, 1}, {8, 8, 1}, 40, 40), "takes rows from blockIdx.x");
+  // Rounded down is another fault.
+  const std::string down = remedy(100, 90, {2, 3, 1}, {32, 32, 1}, 96, 64);
+  EXPECT_SAYS(down, "round the number of blocks up, (M + 31) / 32");
+  EXPECT_SAYS(down, "(N + 31) / 32");
+}
+
 TEST(Unwritten, OtherShapesOfHoles) {
   Product x = right_product(20, 30, 8);
   const auto text = [&](auto missing) {
@@ -251,6 +282,32 @@ TEST(Unwritten, OtherShapesOfHoles) {
   EXPECT_EQ(text([](I i, I j) { return i == 4 || (i == 2 && j > 27); }),
             "1 row and besides 2 elements of C never written: row 4, the first C[2][28]");
   EXPECT_EQ(text([](I, I) { return false; }), "0");
+}
+
+TEST(Untiled, AreNotToldOfTiles) {
+  Product x = right_product(40, 40, 24);
+  x.is_tiled = false;
+  const auto spoil = [&](auto wrong) {
+    fill_c(x, [&](I i, I j) { return right(x, i, j); });
+    for (I i = 0; i < x.m; ++i) {
+      for (I j = 0; j < x.n; ++j) {
+        if (wrong(i, j)) c_of(x, i, j) = static_cast<double>(i * j % 7) + 0.25;
+      }
+    }
+    return wrong_text(x);
+  };
+  for (const std::string& text :
+       {spoil([](I, I j) { return j >= 32; }), spoil([](I i, I) { return i >= 32; }),
+        spoil([](I i, I j) { return i >= 32 || j >= 32; }), spoil([](I, I) { return true; })}) {
+    EXPECT_EQ(text.find("tile"), std::string::npos) << text;
+    EXPECT_EQ(text.find("barrier"), std::string::npos) << text;
+  }
+  EXPECT_SAYS(spoil([](I, I j) { return j >= 32; }), "a bound of N or the index of B");
+  // 16 of 24 terms: no tile is dropped.
+  fill_c(x, [&](I i, I j) { return weighed(x, i, j, [](I p) { return p < 16; }); });
+  const std::string dropped = wrong_text(x);
+  EXPECT_SAYS(dropped, "terms p = 16 to 23 of K = 24 are missing");
+  EXPECT_EQ(dropped.find("tile"), std::string::npos) << dropped;
 }
 
 // --- faults of C as a whole

@@ -11,10 +11,12 @@
 #include <sstream>
 #include <thread>
 
+#include "simt/causes.h"
+#include "simt/hints.h"
+#include "simt/nvcc_source.h"
 #include "simt/report/cubin.h"
 #include "simt/source/compile.h"
 #include "simt/source/translate.h"
-#include "simt/source/words.h"
 #include "tessera/error.h"
 
 namespace tessera::simt {
@@ -67,28 +69,6 @@ std::string compiled(const Translation& program, const Source& source, Build bui
   }
 }
 
-/// The source as nvcc gets it: with the driver behind it, which instantiates a template.
-struct NvccSource {
-  std::string path;
-  std::vector<std::string> flags;
-};
-NvccSource nvcc_source(const CheckOptions& options, const std::string& source,
-                       const std::string& appended, const std::string& folder) {
-  if (appended.empty()) return {options.path, options.flags};
-  const std::filesystem::path own = std::filesystem::path(folder) / "nvcc";
-  std::filesystem::create_directories(own);
-  for (const Word& word : words()) {
-    if (word.name == "simt_drive.h") std::ofstream(own / word.name) << word.text;
-  }
-  NvccSource result{(own / "kernel.cu").string(), options.flags};
-  std::ofstream out(result.path);
-  const auto full = std::filesystem::absolute(options.path);
-  out << fmt::format("#line 1 \"{}\"\n", full.string()) << source << "\n" << appended;
-  result.flags.push_back("-I" + full.parent_path().string());
-  result.flags.push_back("-I" + own.string());
-  return result;
-}
-
 /// As the run needs them.
 std::vector<LineWidth> line_widths(const Cubin& cubin) {
   std::vector<LineWidth> widths;
@@ -137,6 +117,7 @@ DriveSizes drive_sizes(const Driver& driver, const Sizes& sizes) {
   if (has(Role::kAlpha)) d.alpha = 1.5;
   d.element_c = driver.roles.element_c;
   d.has_d = has(Role::kD);
+  d.column_major = driver.column_major;
   if (has(Role::kBeta)) {
     d.beta = -0.75;
   } else if (d.c_is_read) {
@@ -183,7 +164,8 @@ class CheckedProgram::Parts {
     return is_lone && has_one_size_ ? Sizes{kDefaultN, kDefaultN, kDefaultN} : any;
   }
 
-  Report run(const Sizes& sizes, bool count);
+  /// quiet: what the program prints goes nowhere.
+  Report run(const Sizes& sizes, bool count, bool quiet = false);
   std::string product_file(const Sizes& sizes) const {
     return fmt::format("{}/product_{}", folder.path(), fmt::join(sizes, "_"));
   }
@@ -215,7 +197,8 @@ void CheckedProgram::Parts::check_options() const {
   const DriverOptions& d = options.driver;
   for (const auto& [name, value] :
        {std::pair{"--block", &d.block}, std::pair{"--grid", &d.grid},
-        std::pair{"--shared", &d.shared}, std::pair{"--roles", &d.roles}}) {
+        std::pair{"--shared", &d.shared}, std::pair{"--roles", &d.roles},
+        std::pair{"--layout", &d.layout}}) {
     if (is_lone || value->empty()) continue;
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("check: {} {}: {} is a program with main, which launches by itself; "
@@ -300,7 +283,7 @@ RunResult CheckedProgram::Parts::count_accesses(RunOptions run_options, Report& 
   return simt::run(run_options);
 }
 
-Report CheckedProgram::Parts::run(const Sizes& sizes, bool count) {
+Report CheckedProgram::Parts::run(const Sizes& sizes, bool count, bool quiet) {
   Report report;
   report.path = options.path;
   report.source = text;
@@ -332,8 +315,9 @@ Report CheckedProgram::Parts::run(const Sizes& sizes, bool count) {
   try {
     run_options.image = image(Build::kCheck);
     run_options.watch = {true, false};
-    run_options.output = options.output;
+    run_options.output = quiet ? RunOptions::Output::kNowhere : options.output;
     report.check = simt::run(run_options);
+    report.check.findings = causes_first(std::move(report.check.findings));
   } catch (...) {
     failure = std::current_exception();
   }
@@ -390,7 +374,13 @@ Report CheckedProgram::run() {
         report.notes.begin(),
         fmt::format("sizes M,N,K = {} were chosen; --gemm sets them", fmt::join(sizes(), ",")));
   }
+  if (is_lone()) add_hints(report, *this);
   return report;
+}
+
+bool CheckedProgram::is_clean(const Sizes& sizes) {
+  const Report report = parts_->run(sizes, false, true);
+  return !report.failed() && report.check.notes.empty();
 }
 
 Report CheckedProgram::run(const Sizes& sizes, bool count) { return parts_->run(sizes, count); }

@@ -56,6 +56,8 @@ class CheckedProgram {
   Report run();
   /// A lone kernel at these sizes; `count` also counts accesses.
   Report run(const Sizes& sizes, bool count);
+  /// Whether a lone kernel has no finding at these sizes; what it prints is not shown.
+  bool is_clean(const Sizes& sizes);
   /// The sizes of the options, or those chosen where they leave it open.
   Sizes sizes() const;
   /// How a lone kernel is called, and on what.

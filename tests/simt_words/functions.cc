@@ -9,6 +9,9 @@
 #include "helper_cuda.h"
 #include "helper_functions.h"
 
+#include <cfloat>
+#include <cmath>
+
 namespace cg = cooperative_groups;
 
 namespace {
@@ -82,6 +85,57 @@ void check_math() {
   CHECK(__float2int_rn(1e20f) == 0x7fffffff && __float2uint_rn(-1.0f) == 0);
   CHECK(__float2int_rn(NAN) == 0 && __double2ll_rd(-0.5) == -1);
   CHECK(__double2ull_rz(1e30) == ~0ull && __double2ll_rz(-1e30) == (long long)(1ull << 63));
+}
+
+// The neighbours on either side of the exact value, which a product of doubles has in 113 bits.
+template <class T>
+bool encloses(T down, T up, __float128 exact) {
+  return __float128(down) <= exact && exact <= __float128(up) &&
+         (down == up ? __float128(down) == exact : std::nextafter(down, up) == up);
+}
+template <class T, class Exact>
+void check_directions(T down, T up, T zero, Exact exact) {
+  CHECK(encloses(down, up, exact));
+  CHECK(zero == (exact < 0 ? up : down));
+}
+
+void check_directed_rounding() {
+  const float f[] = {1, -3, 0.1f, -1e-3f, 7e5f, 1.0f / 3, -2.5f, 16777215};
+  const double d[] = {1, -3, 0.1, -1e-3, 7e5, 1.0 / 3, -2.5, 16777217};
+  using Wide = __float128;
+  for (float a : f) {
+    for (float b : f) {
+      check_directions(__fadd_rd(a, b), __fadd_ru(a, b), __fadd_rz(a, b), Wide(a) + b);
+      check_directions(__fsub_rd(a, b), __fsub_ru(a, b), __fsub_rz(a, b), Wide(a) - b);
+      check_directions(__fmul_rd(a, b), __fmul_ru(a, b), __fmul_rz(a, b), Wide(a) * b);
+      check_directions(__fdiv_rd(a, b), __fdiv_ru(a, b), __fdiv_rz(a, b), Wide(a) / b);
+      for (float c : f) {
+        check_directions(__fmaf_rd(a, b, c), __fmaf_ru(a, b, c), __fmaf_rz(a, b, c),
+                         Wide(a) * b + c);
+      }
+    }
+    if (a > 0)
+      CHECK(Wide(__fsqrt_rd(a)) * __fsqrt_rd(a) <= a && Wide(__fsqrt_ru(a)) * __fsqrt_ru(a) >= a);
+    check_directions(__frcp_rd(a), __frcp_ru(a), __frcp_rz(a), Wide(1) / a);
+  }
+  for (double a : d) {
+    for (double b : d) {
+      check_directions(__dadd_rd(a, b), __dadd_ru(a, b), __dadd_rz(a, b), Wide(a) + b);
+      check_directions(__dsub_rd(a, b), __dsub_ru(a, b), __dsub_rz(a, b), Wide(a) - b);
+      check_directions(__dmul_rd(a, b), __dmul_ru(a, b), __dmul_rz(a, b), Wide(a) * b);
+      check_directions(__ddiv_rd(a, b), __ddiv_ru(a, b), __ddiv_rz(a, b), Wide(a) / b);
+      // a * b - round(a * b) is exact.
+      const double near = a * b, rest = __fma_rn(a, b, -near);
+      CHECK(__fma_rd(a, b, -near) == rest && __fma_ru(a, b, -near) == rest);
+      check_directions(__fma_rd(a, b, 1), __fma_ru(a, b, 1), __fma_rz(a, b, 1), Wide(a) * b + 1);
+    }
+    check_directions(__double2float_rd(a), __double2float_ru(a), __double2float_rz(a), Wide(a));
+  }
+  CHECK(__dsqrt_rd(2) < __dsqrt_ru(2) && __dsqrt_rz(2) == __dsqrt_rd(2) && __dsqrt_ru(4) == 2);
+  CHECK(__fadd_rz(3e38f, 3e38f) == FLT_MAX && __fadd_ru(3e38f, 3e38f) == INFINITY);
+  CHECK(__fmul_ru(1e-45f, 0.1f) > 0 && __fmul_rd(1e-45f, 0.1f) == 0);
+  CHECK(__int2float_rd(16777217) == 16777216 && __int2float_ru(16777217) == 16777218);
+  CHECK(0.1f + 0.2f == __fadd_rn(0.1f, 0.2f));  // the mode is as before
 }
 
 void check_atomics() {
@@ -192,6 +246,35 @@ void check_runtime() {
   CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 220 << 10) == 1);
 }
 
+void check_pools() {
+  cudaMemPool_t first = nullptr, own = nullptr, now = nullptr;
+  CHECK(cudaDeviceGetDefaultMemPool(&first, 0) == cudaSuccess && first != nullptr);
+  unsigned long long threshold = ~0ull, read = 0;
+  CHECK(cudaMemPoolSetAttribute(first, cudaMemPoolAttrReleaseThreshold, &threshold) == cudaSuccess);
+  CHECK(cudaMemPoolGetAttribute(first, cudaMemPoolAttrReleaseThreshold, &read) == cudaSuccess);
+  CHECK(read == threshold);
+  int reuse = 0;
+  cudaMemPoolSetAttribute(first, cudaMemPoolReuseAllowOpportunistic, &reuse);
+  reuse = 7;
+  cudaMemPoolGetAttribute(first, cudaMemPoolReuseAllowOpportunistic, &reuse);
+  CHECK(reuse == 0);
+  CHECK(cudaMemPoolSetAttribute(nullptr, cudaMemPoolAttrReleaseThreshold, &read) != cudaSuccess);
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  CHECK(cudaMemPoolCreate(&own, &properties) == cudaSuccess && own != first);
+  CHECK(cudaDeviceSetMemPool(0, own) == cudaSuccess);
+  CHECK(cudaDeviceGetMemPool(&now, 0) == cudaSuccess && now == own);
+  CHECK(cudaMemPoolDestroy(first) != cudaSuccess && cudaMemPoolDestroy(own) == cudaSuccess);
+  CHECK(cudaDeviceGetMemPool(&now, 0) == cudaSuccess && now == first);
+  float* memory = nullptr;
+  CHECK(cudaMallocFromPoolAsync(&memory, 64, first, nullptr) == cudaSuccess);
+  CHECK(cudaFreeAsync(memory, nullptr) == cudaSuccess);
+  CHECK(cudaMallocAsync(&memory, 64, first, nullptr) == cudaSuccess && memory != nullptr);
+  CHECK(cudaFreeAsync(memory, nullptr) == cudaSuccess);
+  cudaGetLastError();
+}
+
 void check_helpers() {
   const char* arguments[] = {"program", "-wA=320", "--name=x", "-flag"};
   CHECK(getCmdLineArgumentInt(4, arguments, "wA") == 320);
@@ -218,6 +301,8 @@ int main() {
   check_minmax();
   check_bits();
   check_math();
+  check_directed_rounding();
+  check_pools();
   check_atomics();
   check_warp();
   check_runtime();

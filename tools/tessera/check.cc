@@ -57,6 +57,10 @@ void finish(CheckArgs& args) {
   }
   simt::CheckOptions& o = args.options;
   if (!o.driver.kernel.empty()) o.as_lone_kernel = true;
+  if (o.driver.column_major() && args.gpu) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "check: --layout col: --gpu compares row-major matrices only");
+  }
   o.count = !args.no_count;
   o.use_nvcc = !args.no_nvcc;
   const std::string& words = args.program_arguments;
@@ -151,6 +155,9 @@ Verb add_check(CLI::App& root) {
   app->add_option("--shared", o.driver.shared, "dynamic shared memory of a launch, in bytes");
   app->add_option("--roles", o.driver.roles,
                   "what the kernel's arguments are, in order: A,B,C,M,N,K,lda,ldb,ldc,alpha,beta");
+  app->add_option("--layout", o.driver.layout,
+                  "of the matrices that a kernel is run on: row, or col as in BLAS (default: row)")
+      ->check(CLI::IsMember({"row", "col"}));
   app->add_option("--run", args->program_arguments, "arguments for a program with main");
   app->add_option("--exercise", args->exercise,
                   "write the exercise, a tiled kernel with four blanks, into a folder");

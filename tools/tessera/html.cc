@@ -2,37 +2,9 @@
 
 #include <fmt/format.h>
 
-namespace tessera::cli {
+#include "simt/report/html_text.h"
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') {
-          out += fmt::format("\\x{:02x}", c);  // no document may hold it
-        } else {
-          out += c;
-        }
-    }
-  }
-  return out;
-}
+namespace tessera::cli {
 
 std::string base64(std::string_view bytes) {
   constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -75,14 +47,14 @@ std::string HtmlTable::html() const {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!used[i]) continue;
     out += fmt::format("<th scope=\"col\"{}>{}</th>", class_of(columns[i].kind),
-                       escaped(columns[i].title));
+                       html_escaped(columns[i].title));
   }
   out += "</tr></thead>\n<tbody>\n";
   for (const Row& row : rows) {
     out += row.style.empty() ? "<tr>" : fmt::format("<tr class=\"{}\">", row.style);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (!used[i]) continue;
-      out += fmt::format("<td{}>{}</td>", class_of(columns[i].kind), escaped(row.cells[i]));
+      out += fmt::format("<td{}>{}</td>", class_of(columns[i].kind), html_escaped(row.cells[i]));
     }
     out += "</tr>\n";
   }
@@ -93,8 +65,8 @@ std::string facts_html(const std::vector<std::pair<std::string, std::string>>& f
   if (facts.empty()) return "";
   std::string out = "<div class=\"scroll\"><table class=\"facts\"><tbody>\n";
   for (const auto& [name, value] : facts) {
-    out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escaped(name),
-                       escaped(value));
+    out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", html_escaped(name),
+                       html_escaped(value));
   }
   return out + "</tbody></table></div>\n";
 }
@@ -102,7 +74,7 @@ std::string facts_html(const std::vector<std::pair<std::string, std::string>>& f
 std::string list_html(const std::vector<std::string>& lines) {
   if (lines.empty()) return "";
   std::string out = "<ul>\n";
-  for (const std::string& line : lines) out += fmt::format("<li>{}</li>\n", escaped(line));
+  for (const std::string& line : lines) out += fmt::format("<li>{}</li>\n", html_escaped(line));
   return out + "</ul>\n";
 }
 

@@ -8,8 +8,6 @@
 
 namespace tessera::cli {
 
-/// Safe as text and inside quoted attributes.
-std::string escaped(std::string_view text);
 std::string base64(std::string_view bytes);
 
 struct HtmlTable {

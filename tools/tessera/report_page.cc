@@ -8,6 +8,7 @@
 #include "bench/chart_parts.h"
 #include "html.h"
 #include "quantities.h"
+#include "simt/report/html_text.h"
 
 namespace tessera::cli {
 namespace {
@@ -269,7 +270,8 @@ std::string figure(const DrawnChart& chart) {
   return fmt::format(
       "<figure><picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"{}\">"
       "<img src=\"{}\" width=\"{}\" height=\"{}\" alt=\"{}\"></picture></figure>\n",
-      uri(chart.svg_dark), uri(chart.svg_light), chart.width, chart.height, escaped(chart.alt));
+      uri(chart.svg_dark), uri(chart.svg_light), chart.width, chart.height,
+      html_escaped(chart.alt));
 }
 
 /// How many rows of each disposition.
@@ -290,10 +292,10 @@ std::string counts_text(const ResultsFile& file) {
 
 std::string section_html(const ReportSection& section) {
   const ResultsFile& file = section.file;
-  std::string out =
-      fmt::format("<section>\n<h2>{}</h2>\n<p class=\"soft\">{}{}{}. {}</p>\n", escaped(file.path),
-                  escaped(file.device_name), file.date.empty() ? "" : ", ", escaped(file.date),
-                  escaped(counts_text(file)));
+  std::string out = fmt::format("<section>\n<h2>{}</h2>\n<p class=\"soft\">{}{}{}. {}</p>\n",
+                                html_escaped(file.path), html_escaped(file.device_name),
+                                file.date.empty() ? "" : ", ", html_escaped(file.date),
+                                html_escaped(counts_text(file)));
   for (const DrawnChart& chart : section.charts) out += figure(chart);
   if (!section.notes.empty()) out += "<div class=\"soft\">" + list_html(section.notes) + "</div>\n";
   out += heading("Geometric means", geomeans_html(file));
@@ -327,7 +329,7 @@ std::string report_page(const std::vector<ReportSection>& sections, const std::s
   for (const ReportSection& section : sections) out += section_html(section);
   return out +
          fmt::format("<footer class=\"soft\"><p>Written by {}.</p></footer>\n</body>\n</html>\n",
-                     escaped(program));
+                     html_escaped(program));
 }
 
 }  // namespace tessera::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <utility>
 
 #include "simt/gemm/tokens.h"
 
@@ -128,6 +129,7 @@ class Reader {
       (factor.empty() ? columns : rows) |= origin(from, to);
       if (!factor.empty()) pitch = factor;
     }
+    if (names_.column_major) std::swap(rows, columns);
     if (is_c && !pitch.empty() && !facts_.x_is_row) {
       if (rows == kX && columns != kX) facts_.x_is_row = true;
       if (rows == kY || (columns == kX && rows == 0)) facts_.x_is_row = false;
@@ -151,7 +153,7 @@ class Reader {
       stores = stores || at(close + 1) == "=";
       adds = adds || at(close + 1) == "+=" || is_atomic_add(i);
     }
-    facts_.inner_is_n = names_.n != names_.k && c_by_k && a_by_n;
+    facts_.inner_is_n = !names_.column_major && names_.n != names_.k && c_by_k && a_by_n;
     facts_.adds_to_c = adds && !stores;
   }
 

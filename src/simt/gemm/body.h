@@ -12,6 +12,7 @@ namespace tessera::simt {
 /// How the sizes and C are called in the body; empty where there is none.
 struct BodyNames {
   std::string a, b, c, m, n, k, ldc;
+  bool column_major = false;  ///< what is multiplied in the index of C is its column
 };
 
 struct BodyFacts {

@@ -89,6 +89,7 @@ class Depths {
 
   /// A tile size whose last, partial tile starts at `start`; 0: none.
   std::int64_t tile_with_tail_at(std::int64_t start) const {
+    if (!x_.is_tiled) return 0;
     for (std::int64_t t : tiles_) {
       if (x_.k % t != 0 && x_.k / t * t == start) return t;
     }
@@ -96,6 +97,7 @@ class Depths {
   }
   /// A tile size of which [from, to) is one step; 0: none.
   std::int64_t tile_of(std::int64_t from, std::int64_t to) const {
+    if (!x_.is_tiled) return 0;
     for (std::int64_t t : tiles_) {
       if (from % t == 0 && to == std::min(x_.k, from + t)) return t;
     }
@@ -139,7 +141,8 @@ class Depths {
       add({q, x_.k, -1}, fmt::format("only the first K tile, {} terms, is in it", q),
           "loop over all (K + T - 1) / T tiles and advance both tiles by T each time");
     } else {
-      add({q, x_.k, -1}, missing, "let the loop over p end at K, without -1 or an early break");
+      add({q, x_.k, -1}, missing,
+          "let the loop over p end at K, without -1, an early break or a step that leaves a rest");
     }
   }
 

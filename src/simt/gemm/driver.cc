@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <numeric>
 
 #include "simt/gemm/body.h"
 #include "simt/gemm/choice.h"
@@ -80,6 +81,7 @@ class Maker {
     out_.kernel = choice_.launched(false);
     out_.file = choice_.solve ? choice_.solve->file : choice_.kernel->file;
     out_.line = choice_.solve ? choice_.solve->line : choice_.kernel->line;
+    out_.column_major = options_.column_major();
     set_roles();
     check_sizes();
     if (choice_.solve) refuse_launch_options();
@@ -88,7 +90,9 @@ class Maker {
     out_.text =
         "\n#include <simt_drive.h>\nextern \"C\" void simt_drive(const SimtDrive* simt_x_) {\n" +
         call + "}\n";
-    if (choice_.solve) out_.how = "solve, which launches by itself" + how_end_;
+    if (choice_.solve) out_.how = "solve, which launches by itself";
+    if (out_.column_major) out_.how += "; matrices are column-major";
+    out_.how += how_end_;
     return out_;
   }
 
@@ -128,8 +132,9 @@ class Maker {
   }
 
   BodyNames body_names() const {
-    BodyNames names{name_of(Role::kA), name_of(Role::kB), name_of(Role::kC),  name_of(Role::kM),
-                    name_of(Role::kN), name_of(Role::kK), name_of(Role::kLdc)};
+    BodyNames names{name_of(Role::kA),   name_of(Role::kB),      name_of(Role::kC),
+                    name_of(Role::kM),   name_of(Role::kN),      name_of(Role::kK),
+                    name_of(Role::kLdc), options_.column_major()};
     if (const std::string d = name_of(Role::kD); !d.empty()) names.c = d;
     if (const std::string square = name_of(Role::kSquare); !square.empty()) {
       names.m = names.n = names.k = square;
@@ -246,6 +251,7 @@ class Maker {
     const std::vector<Expression> grid = parse_list("--grid", grid_text);
     check_grid(grid, grid_text);
     describe(rule, grid_text, given);
+    out_.tile = common_tile(grid_text);
     note_limits(grid);
     return "  " + choice_.launched(true) + "<<<" + dim3_code(grid) + ", dim3(" +
            std::to_string(rule.block[0]) + ", " + std::to_string(rule.block[1]) + ", " +
@@ -274,6 +280,23 @@ class Maker {
                " is no number of blocks at M,N,K = " + sizes_text());
       }
     }
+  }
+
+  /// Of "ceil(N/16),ceil(M/32)" 32.
+  static std::int64_t common_tile(const std::string& grid) {
+    std::int64_t tile = 0;
+    for (std::size_t at = 0; (at = grid.find('/', at)) != std::string::npos; ++at) {
+      std::size_t first = at + 1;
+      while (first < grid.size() && grid[first] == ' ') ++first;
+      std::int64_t divisor = 0;
+      for (; first < grid.size() && std::isdigit(static_cast<unsigned char>(grid[first])) != 0 &&
+             divisor < 100'000;
+           ++first) {
+        divisor = divisor * 10 + (grid[first] - '0');
+      }
+      if (divisor > 0) tile = tile == 0 ? divisor : std::lcm(tile, divisor);
+    }
+    return tile;
   }
 
   static std::string dim3_code(const std::vector<Expression>& grid) {
@@ -315,7 +338,6 @@ class Maker {
     if (!given.empty()) out_.how += ", " + given + " as given";
     if (given != "block and grid") out_.how += ", derived from " + rule.from;
     if (choice_.arguments_are_usual) out_.how += "; template arguments as usual";
-    out_.how += how_end_;
   }
 
   /// Where grid.y or grid.z passes its limit, the other sizes as asked for.

@@ -18,6 +18,8 @@ struct DriverOptions {
   std::string grid;    ///< "ceil(N/16),ceil(M/16)", or empty: derived
   std::string shared;  ///< dynamic shared memory in bytes, or empty: none
   std::string roles;   ///< "A,B,C,M,N,K", or empty: recognised
+  std::string layout;  ///< of the matrices: "col", "row", or empty: row
+  bool column_major() const { return layout == "col"; }
 };
 
 /// How a lone kernel (or `solve`) is called.
@@ -27,6 +29,8 @@ struct Driver {
   std::string kernel;     ///< as launched
   std::string how;        ///< "block (16,16), grid (ceil(N/16), ceil(M/16)), derived from TILE"
   std::string grid_note;  ///< a launch that fails beyond some M, or empty
+  std::int64_t tile = 0;  ///< the grid's divisors, their least common multiple; 0: it has none
+  bool column_major = false;
   Place place() const { return {file, line, 0, kernel}; }
   std::string file;
   int line = 0;

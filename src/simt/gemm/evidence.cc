@@ -17,6 +17,9 @@ Evidence::Evidence(const Product& product, const Sums& sums, const Tolerance& to
     : x_(product), sums_(sums), tolerance_(tolerance) {
   const auto size = static_cast<std::size_t>(x_.m * x_.n);
   judged_ = x_.written.empty() ? std::vector<bool>(size, true) : x_.written;
+  for (std::int64_t e = x_.n; e < x_.m * x_.n; ++e) {
+    if (e % x_.n < x_.disputed) judged_[static_cast<std::size_t>(e)] = false;
+  }
   wrong_.resize(size);
   for (std::int64_t e = 0; e < x_.m * x_.n; ++e) {
     const auto index = static_cast<std::size_t>(e);

@@ -39,8 +39,40 @@ Explanation explain(const Evidence& e) {
   return best;
 }
 
+/// Without shared memory each thread loads what it needs itself.
+Fault by_region_untiled(const Product& x, const Region& region, bool is_nan) {
+  const std::string read = is_nan ? "it is NaN, as from memory that nothing was stored to: " : "";
+  const bool columns = region.kind == RegionKind::kTailColumns;
+  if (columns || region.kind == RegionKind::kTailRows) {
+    return {read + fmt::format("of no other {} of {} are the terms wrong, so a bound of {} or the "
+                               "index of {} is at fault",
+                               columns ? "columns" : "rows", x.name_c, columns ? "N" : "M",
+                               columns ? x.name_b : x.name_a),
+            columns ? fmt::format("let every thread with column < N add all K terms, with {}[p * N "
+                                  "+ column]",
+                                  x.name_b)
+                    : fmt::format("let every thread with row < M add all K terms, with {}[row * K "
+                                  "+ p]",
+                                  x.name_a),
+            columns ? x.name_b : x.name_a,
+            {}};
+  }
+  if (is_nan) {
+    return {read + "an accumulator or C itself is read before it is stored to",
+            "start the accumulator from 0, and add to C only where it has a value",
+            x.name_c,
+            {}};
+  }
+  return {"no known fault of an index or a guard gives these values",
+          "compare a single element by hand, and see the other findings: a race or an overrun "
+          "changes values too",
+          x.name_c,
+          {}};
+}
+
 /// What to look at when only the place of the wrong elements is known.
 Fault by_region(const Product& x, const Region& region, bool is_nan) {
+  if (!x.is_tiled) return by_region_untiled(x, region, is_nan);
   const std::string read = is_nan ? "it is NaN, as from memory that nothing was stored to: " : "";
   const std::string own_a = fmt::format(
       "guard the load of {} with its own bounds, row < M && t*T + tx < K, store 0 otherwise, and "

@@ -20,12 +20,14 @@ struct Product {
   std::vector<double> c_before;  ///< m x n; empty when C is not read
   std::vector<double> c;         ///< what the kernel left
   std::vector<bool> written;     ///< m x n: elements of C that were stored to
+  std::int64_t disputed = 0;     ///< first columns of C that stores past the row before end up in
   double alpha = 1, beta = 0;
   std::string element = "float";  ///< of C
   // What is known of the launch, for the words of a finding.
   std::string kernel;
   Place place;
   std::array<unsigned, 3> grid{}, block{};
+  bool is_tiled = true;  ///< it has shared memory
   std::string name_a = "A", name_b = "B", name_c = "C";
 };
 

@@ -199,7 +199,7 @@ class Deriver {
 
   void by_default() {
     if (bound_) note("__launch_bounds__");
-    const std::int64_t threads = bound_ ? std::min<std::int64_t>(*bound_, 256) : 256;
+    const std::int64_t threads = bound_.value_or(256);
     if (kernel_.uses_thread_y) {
       square_block(threads);
     } else {

@@ -18,6 +18,7 @@ class Tiles {
   explicit Tiles(const Evidence& e) : e_(e), x_(e.product()) {}
 
   std::vector<Fault> inside() {
+    if (!x_.is_tiled) return {};
     for (std::int64_t t : likely_tiles(x_)) {
       transposed(t);
       stuck(t);
@@ -26,6 +27,7 @@ class Tiles {
   }
 
   std::vector<Fault> edges() {
+    if (!x_.is_tiled) return {};
     for (std::int64_t t : likely_tiles(x_)) {
       if (x_.n % t != 0) edge_columns(t);
       if (x_.m % t != 0) edge_rows(t);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "simt/gemm/region.h"
 
@@ -75,6 +76,11 @@ std::string message(const Product& x, const Unwritten& u) {
   return who + " of " + x.name_c + " never written: " + where;
 }
 
+/// A tile that a side of so many threads may have; 0: unknown.
+bool is_likely(std::int64_t tile, std::int64_t threads) {
+  return tile > 0 && (threads == 0 || tile % threads == 0 || threads % tile == 0);
+}
+
 /// Lines behind the first `start` are missing although `size` were asked for: which axis of the
 /// grid covers exactly `start`?
 std::string short_grid(const Product& x, const Lines& lines, std::int64_t size, const char* letter,
@@ -88,10 +94,47 @@ std::string short_grid(const Product& x, const Lines& lines, std::int64_t size, 
     const std::int64_t tile = start / blocks;
     // A grid that would do if rounded up is the fault; one block of everything is not.
     if ((size + tile - 1) / tile <= blocks || tile == 1) continue;
+    if (!is_likely(tile, x.block[static_cast<std::size_t>(axis)])) continue;
     return fmt::format(
         "grid.{} = {} blocks of {} cover {} of {} = {}: round the number of blocks up, "
         "({} + {}) / {}",
         "xyz"[axis], blocks, tile, start, letter, size, letter, tile - 1, tile);
+  }
+  return "";
+}
+
+/// The first of lines that reach to the end; `size` without any.
+std::int64_t covered(const Lines& lines, std::int64_t size) {
+  const bool is_tail = !lines.empty() && lines.back() == size - 1 &&
+                       size - lines.front() == static_cast<std::int64_t>(lines.size());
+  return is_tail ? lines.front() : size;
+}
+
+/// Fewer rows (or columns) than there are, where the two numbers of blocks exchanged would cover
+/// everything: they were given in the wrong order.
+std::string swapped_grid(const Product& x, const Unwritten& u) {
+  const std::int64_t rows = covered(u.rows, x.m), columns = covered(u.columns, x.n);
+  for (const auto& [of_rows, of_columns] : {std::pair(1, 0), std::pair(0, 1)}) {
+    const std::int64_t down = x.grid[static_cast<std::size_t>(of_rows)],
+                       across = x.grid[static_cast<std::size_t>(of_columns)];
+    if (down < 1 || across < 1 || down == across) continue;
+    // Tiles by the side that ends too early; the other is like it, or as the block is.
+    if ((rows < x.m && rows % down != 0) || (columns < x.n && columns % across != 0)) continue;
+    std::int64_t tall = rows < x.m ? rows / down : 0;
+    std::int64_t wide = columns < x.n ? columns / across : 0;
+    if (tall == 0 && wide == 0) continue;
+    const std::int64_t block_down = x.block[static_cast<std::size_t>(of_rows)],
+                       block_across = x.block[static_cast<std::size_t>(of_columns)];
+    if (tall == 0) tall = wide == block_across ? block_down : wide;
+    if (wide == 0) wide = tall == block_down ? block_across : tall;
+    if (!is_likely(tall, block_down) || !is_likely(wide, block_across)) continue;
+    if (tall < 2 || wide < 2 || across * tall < x.m || down * wide < x.n) continue;
+    return fmt::format(
+        "exchange the two: the grid ({0},{1}) has its {2} blocks for the rows in {3} and its {4} "
+        "for the columns in {5}, but the kernel takes rows from blockIdx.{5} and columns from "
+        "blockIdx.{3}; {5} needs (M + {6}) / {7} blocks, and {3} (N + {8}) / {9}",
+        x.grid[0], x.grid[1], across, "xyz"[of_columns], down, "xyz"[of_rows], tall - 1, tall,
+        wide - 1, wide);
   }
   return "";
 }
@@ -101,6 +144,7 @@ std::string remedy(const Product& x, const Unwritten& u) {
     return "store each thread's sum to " + x.name_c +
            "[row * N + col], and check that the guard of the store can be true";
   }
+  if (const std::string swapped = swapped_grid(x, u); !swapped.empty()) return swapped;
   const std::string rows = short_grid(x, u.rows, x.m, "M", {1, 0});
   const std::string columns = short_grid(x, u.columns, x.n, "N", {0, 1});
   if (!rows.empty() || !columns.empty()) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "simt/report/html_style.h"
+#include "simt/report/html_text.h"
 #include "simt/report/quality.h"
 #include "simt/report/report.h"
 #include "simt/report/rules.h"
@@ -15,31 +16,7 @@
 namespace tessera::simt {
 namespace {
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+std::string escaped(const std::string& text) { return html_escaped(printable(text)); }
 
 std::string number(double x, int digits = 2) { return fmt::format("{:.{}f}", x, digits); }
 

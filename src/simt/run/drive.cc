@@ -7,7 +7,9 @@
 #include <cstring>
 #include <random>
 
+#include "simt/gemm/column_major.h"
 #include "simt/gemm/driver.h"
+#include "simt/gemm/store_overrun.h"
 #include "simt/run/elements.h"
 #include "simt/run/session.h"
 #include "tessera/error.h"
@@ -26,6 +28,19 @@ void fill(const std::string& element, void* p, std::int64_t count, std::mt19937_
   }
 }
 
+/// The row-major product that the memory holds: of a column-major one, C^T = B^T * A^T.
+struct RowMajor {
+  std::int64_t m, n;
+  void *a, *b;
+};
+RowMajor row_major(const DriveSizes& d, const DriveArguments& x) {
+  return d.column_major ? RowMajor{d.n, d.m, x.b, x.a} : RowMajor{d.m, d.n, x.a, x.b};
+}
+/// What is found in it, said of the product that was asked for.
+Finding said(const DriveSizes& d, Finding finding) {
+  return d.column_major ? in_column_major(std::move(finding)) : finding;
+}
+
 }  // namespace
 
 int Session::drive() {
@@ -36,7 +51,9 @@ int Session::drive() {
   const std::size_t bytes = element_bytes(d.element), bytes_c = element_bytes(d.element_c);
   DriveArguments x{};
   x.m = d.m, x.n = d.n, x.k = d.k;
-  x.lda = d.k, x.ldb = d.n, x.ldc = d.n;
+  x.lda = d.column_major ? d.m : d.k;
+  x.ldb = d.column_major ? d.k : d.n;
+  x.ldc = d.column_major ? d.m : d.n;
   x.alpha = d.alpha, x.beta = d.beta;
   x.a = memory_.allocate(bytes * d.m * d.k, Region::Kind::kDevice);
   x.b = memory_.allocate(bytes * d.k * d.n, Region::Kind::kDevice);
@@ -59,23 +76,31 @@ int Session::drive() {
   const auto bytes_of = [](void* p, std::size_t size) {
     return std::vector<char>(static_cast<char*>(p), static_cast<char*>(p) + size);
   };
-  const std::vector<char> a_before = bytes_of(x.a, bytes * d.m * d.k),
-                          b_before = bytes_of(x.b, bytes * d.k * d.n);
   if (!options_.product_file.empty()) {
-    for (const std::vector<char>& matrix :
-         {a_before, b_before, bytes_of(x.c, bytes_c * d.m * d.n)}) {
-      append_matrix(options_.product_file, matrix);
-    }
+    append_matrix(options_.product_file, bytes_of(x.a, bytes * d.m * d.k));
+    append_matrix(options_.product_file, bytes_of(x.b, bytes * d.k * d.n));
+    append_matrix(options_.product_file, bytes_of(x.c, bytes_c * d.m * d.n));
   }
+  const RowMajor v = row_major(d, x);
+  const std::vector<char> a_before = bytes_of(v.a, bytes * v.m * d.k),
+                          b_before = bytes_of(v.b, bytes * d.k * v.n);
   const std::vector<double> c_before = read_elements(d.element_c, x.c, d.m * d.n);
   entry(&x);
 
   if (!options_.product_file.empty() && !was_refused_ && !out_of_time_ && !sampled_) {
     append_matrix(options_.product_file, bytes_of(output, bytes_c * d.m * d.n));
   }
-  if (!options_.watch.check || was_refused_ || out_of_time_) return 0;
+  if (!options_.watch.check) return 0;
+  std::int64_t overrun = 0;
+  if (result_.launches.size() == 1) {
+    overrun = name_store_overrun(result_.findings, result_.launches.front(), v.n);
+  }
+  for (Finding& f : result_.findings) {
+    if (overrun > 0 && f.rule == rule::kRowOverrun && f.other_place) f = said(d, std::move(f));
+  }
+  if (was_refused_ || out_of_time_) return 0;
   for (const auto& [p, before, name] :
-       {std::tuple{x.a, &a_before, "A"}, std::tuple{x.b, &b_before, "B"}}) {
+       {std::tuple{v.a, &a_before, "A"}, std::tuple{v.b, &b_before, "B"}}) {
     if (std::memcmp(p, before->data(), before->size()) == 0) continue;
     std::size_t at = 0;
     while (static_cast<char*>(p)[at] == (*before)[at]) ++at;
@@ -84,21 +109,22 @@ int Session::drive() {
     f.kernel = d.kernel;
     f.place = store_place(p, d.place);
     f.array = name;
-    const std::int64_t columns = name[0] == 'A' ? d.k : d.n;
+    const std::int64_t columns = name[0] == 'A' ? d.k : v.n;
     const auto element = static_cast<std::int64_t>(at / bytes);
     f.element = fmt::format("[{}][{}]", element / columns, element % columns);
     f.message = fmt::format("the kernel changes its input {}, first at {}", name, f.element);
     f.remedy = "write the output only";
-    add(std::move(f));
+    add(said(d, std::move(f)));
     return 0;
   }
   if (sampled_) return 0;
   Product product;
-  product.m = d.m, product.n = d.n, product.k = d.k;
-  product.a = read_elements(d.element, a_before.data(), d.m * d.k);
-  product.b = read_elements(d.element, b_before.data(), d.k * d.n);
+  product.m = v.m, product.n = v.n, product.k = d.k;
+  product.a = read_elements(d.element, a_before.data(), v.m * d.k);
+  product.b = read_elements(d.element, b_before.data(), d.k * v.n);
   if (d.c_is_read) product.c_before = c_before;
   product.c = read_elements(d.element_c, output, d.m * d.n);
+  product.disputed = overrun;
   product.alpha = d.alpha;
   product.beta = d.beta;
   product.element = d.element_c;
@@ -114,13 +140,14 @@ int Session::drive() {
     Launch& launch = result_.launches.back();
     product.grid = launch.grid;
     product.block = launch.block;
-    launch.gemm = fmt::format("C({}x{}) = A({}x{}) * B({}x{}), {}, row-major", d.m, d.n, d.m, d.k,
-                              d.k, d.n, d.element);
+    product.is_tiled = launch.static_shared_bytes + launch.dynamic_shared_bytes > 0;
+    launch.gemm = fmt::format("C({}x{}) = A({}x{}) * B({}x{}), {}, {}-major", d.m, d.n, d.m, d.k,
+                              d.k, d.n, d.element, d.column_major ? "column" : "row");
     launch.m = d.m, launch.n = d.n, launch.k = d.k;
   }
   const std::vector<Finding> judged = judge(product);
-  for (const Finding& f : judged) add(f);
-  if (judged.empty() && d.element != "int") test_neighbours(x, entry);
+  for (const Finding& f : judged) add(said(d, f));
+  if (judged.empty() && overrun == 0 && d.element != "int") test_neighbours(x, entry);
   return 0;
 }
 
@@ -129,6 +156,7 @@ int Session::drive() {
 // even where the neighbour's numbers happen to be multiplied by zero.
 void Session::test_neighbours(const DriveArguments& x, void (*entry)(const DriveArguments*)) {
   const DriveSizes& d = options_.drive;
+  const RowMajor v = row_major(d, x);
   const std::size_t bytes = element_bytes(d.element);
   void* const output = d.has_d ? x.d : x.c;
   auto* const c_first = static_cast<char*>(output);
@@ -136,8 +164,8 @@ void Session::test_neighbours(const DriveArguments& x, void (*entry)(const Drive
   const std::vector<char> c_bytes(c_first, c_first + bytes_c * d.m * d.n);
   quiet_ = true;
   for (const bool of_a : {true, false}) {
-    const std::int64_t rows = of_a ? d.m : d.k, columns = of_a ? d.k : d.n;
-    char* matrix = static_cast<char*>(of_a ? x.a : x.b);
+    const std::int64_t rows = of_a ? v.m : d.k, columns = of_a ? d.k : v.n;
+    char* matrix = static_cast<char*>(of_a ? v.a : v.b);
     const std::vector<char> saved(matrix, matrix + bytes * rows * columns);
     for (const int parity : {0, 1}) {
       for (std::int64_t i = 0; i < rows * columns; ++i) {
@@ -149,25 +177,24 @@ void Session::test_neighbours(const DriveArguments& x, void (*entry)(const Drive
       std::memcpy(matrix, saved.data(), saved.size());
       const std::vector<double> c = read_elements(d.element_c, output, d.m * d.n);
       for (std::int64_t i = 0; i < d.m * d.n; ++i) {
-        const std::int64_t line = of_a ? i / d.n : i % d.n;
+        const std::int64_t line = of_a ? i / v.n : i % v.n;
         if (line % 2 != parity || !std::isnan(c[i])) continue;
         Finding f;
         f.rule = rule::kRowOverrun;
         f.kernel = d.kernel;
         f.place = load_place(matrix, d.place);
         f.array = of_a ? "A" : "B";
-        f.element = of_a ? fmt::format("[{}][{}]", i / d.n, d.k) : fmt::format("[..][{}]", d.n);
+        f.element = of_a ? fmt::format("[{}][{}]", i / v.n, d.k) : fmt::format("[..][{}]", v.n);
         f.message = fmt::format(
             "C[{}][{}] depends on a neighbouring {} of {}: the load runs over the end of a row "
-            "into "
-            "the next, which is valid memory, and what it finds there is multiplied by zero at "
-            "best",
-            i / d.n, i % d.n, of_a ? "row" : "column", f.array);
+            "into the next, which is valid memory, and what it finds there is multiplied by zero "
+            "at best",
+            i / v.n, i % v.n, of_a ? "row" : "column", f.array);
         f.remedy =
             of_a ? "guard the load of A with its own column: k index < K, and store 0 "
                    "otherwise"
                  : "guard the load of B with its own column: column < N, and store 0 otherwise";
-        add(std::move(f));
+        add(said(d, std::move(f)));
         quiet_ = false;
         return;
       }
@@ -303,6 +330,7 @@ void Session::judge_launch(const simt_launch& launch, const LaunchState& state, 
   p.element = element;
   p.kernel = record.kernel;
   p.grid = record.grid, p.block = record.block;
+  p.is_tiled = record.static_shared_bytes + record.dynamic_shared_bytes > 0;
   p.place = store_place(c->pointer, {kernel->file, kernel->line, 0, kernel->name});
   const Region& region = *memory_.find(reinterpret_cast<std::uintptr_t>(c->pointer));
   const std::uint8_t* flags =

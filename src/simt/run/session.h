@@ -35,7 +35,8 @@ struct DriveSizes {
   std::string element_c = "float";  ///< of C and D
   double alpha = 1, beta = 0;
   bool c_is_read = false;
-  bool has_d = false;  ///< the product goes to D, and C is an input
+  bool has_d = false;         ///< the product goes to D, and C is an input
+  bool column_major = false;  ///< all matrices; see gemm/column_major.h
   std::string kernel;
   Place place;
 };

@@ -60,6 +60,7 @@ class Refuser {
       feature(i);
       device_namespace(i);
       grid_barrier(i);
+      large_tile(i);
       device_heap(i);
     }
   }
@@ -154,6 +155,23 @@ class Refuser {
                "__syncthreads are.");
       }
     }
+  }
+
+  /// tiled_partition<64>: a tile of several warps has a barrier of its own.
+  void large_tile(std::size_t i) {
+    const Token& word = tokens_[i];
+    const bool is_tile = word.is("tiled_partition") || word.is("thread_block_tile");
+    if (!is_tile && !word.is("block_tile_memory")) return;
+    std::string what(word.text);
+    if (is_tile) {
+      if (!tokens_.is(i + 1, "<") || i + 2 >= tokens_.size()) return;
+      const std::string size(tokens_[i + 2].text);
+      const bool is_number = !size.empty() && size.size() < 10 &&
+                             size.find_first_not_of("0123456789") == std::string::npos;
+      if (!is_number || std::stoi(size) <= 32) return;
+      what += "<" + size + ">";
+    }
+    refuse(i, what, "Tiles of more than one warp (32 threads) are not run.");
   }
 
   /// this_grid().sync(), or sync of a variable that holds this_grid().

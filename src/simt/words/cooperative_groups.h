@@ -145,6 +145,7 @@ class thread_group {
   unsigned mask_;  // 0: the whole block
 };
 SIMT_INLINE thread_group tiled_partition(const thread_group&, unsigned size) {
+  if (size > 32) simt_unsupported("a tile of more than one warp (32 threads)");
   const unsigned tile = unsigned((1ull << size) - 1) << (simt_lane() / size * size);
   return coalesced_group(tile);
 }

@@ -12,6 +12,7 @@
 #include "cuda_runtime_api.h"
 #include "simt_atomics.h"
 #include "simt_bits.h"
+#include "simt_directed.h"
 #include "simt_index.h"
 #include "simt_math.h"
 #include "simt_minmax.h"

@@ -12,4 +12,5 @@
 #include "simt_launch_config.h"
 #include "simt_managed.h"
 #include "simt_memory.h"
+#include "simt_pools.h"
 #include "simt_streams.h"
