@@ -182,7 +182,7 @@ bool Worker::run_warp(unsigned first) {
     if (ran && watch_.count) flush_log(first);
     // A thread that spins may wait for one of another warp.
     if (preempted || block_is_endless_) return true;
-    if (++rounds_ % kRounds == 0 && is_overdue(last_pc_)) return true;
+    if (++rounds_ % kRounds == 0 && is_overdue(lanes_[first].wait_pc)) return true;
     if (!release_warp_waits(first)) return moved;
   }
 }
