@@ -9,6 +9,7 @@
 #include "multiply.h"
 #include "on_device.h"
 #include "raise.h"
+#include "tessera/error.h"
 
 namespace tessera::python {
 namespace {
@@ -82,6 +83,17 @@ class Input {
 Precision precision_of(const std::string& name, DType dtype) {
   const Precision precision = parse_precision(name);
   return precision == Precision::kFp32 && dtype == DType::kF64 ? Precision::kNative : precision;
+}
+
+/// Throws when gemm has no arithmetic of this name for the type.
+void check_precision(const std::string& name, bool f64) {
+  const DType dtype = f64 ? DType::kF64 : DType::kF32;
+  const Precision precision = precision_of(name, dtype);
+  const Precision own = f64 ? Precision::kFp64 : Precision::kFp32;
+  if (precision == Precision::kNative || precision == own) return;
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("gemm: precision {} on {} operands has no kernel in this version", name,
+                          f64 ? "float64" : "float32"));
 }
 
 /// The device that host arrays are to be multiplied on; std::nullopt is where they are.
@@ -244,6 +256,7 @@ void bind_arrays(nb::module_& m) {
         nb::arg("precision"), nb::arg("device"), nb::arg("kernel"), nb::arg("stream") = 0);
   m.def("matmul", &matmul, nb::arg("a"), nb::arg("b"), nb::arg("out").none(),
         nb::arg("stream") = 0);
+  m.def("check_precision", &check_precision, nb::arg("name"), nb::arg("f64"));
   m.def("product_shape", &shape_of_product, nb::arg("operation"), nb::arg("a"), nb::arg("b"),
         nb::arg("trans_a") = false, nb::arg("trans_b") = false);
   m.def(
