@@ -16,9 +16,16 @@ std::string tuple_text(const std::int64_t* values, int count) {
   return count == 1 ? fmt::format("({},)", text) : fmt::format("({})", text);
 }
 
+std::string text_of(const nb::object& object) {
+  const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+  const char* const utf8 = text ? PyUnicode_AsUTF8AndSize(text.ptr(), nullptr) : nullptr;
+  if (utf8 == nullptr) throw nb::python_error();
+  return utf8;
+}
+
 /// The name that the array's own library has for its element type.
 std::string dtype_text(nb::handle object, const char* format) {
-  if (nb::hasattr(object, "dtype")) return nb::str(object.attr("dtype")).c_str();
+  if (nb::hasattr(object, "dtype")) return text_of(object.attr("dtype"));
   return fmt::format("format '{}'", format);
 }
 
@@ -64,7 +71,7 @@ Array::Array(const char* operation, const char* argument, nb::handle object,
   } else {
     raise(PyExc_TypeError,
           fmt::format("{}: {} is of type {}: an array is needed (buffer protocol or DLPack)",
-                      operation, argument, nb::str(object.type().attr("__name__")).c_str()));
+                      operation, argument, text_of(object.type().attr("__name__"))));
   }
 }
 

@@ -251,14 +251,14 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, nb::object out_objec
 }  // namespace
 
 void bind_arrays(nb::module_& m) {
-  m.def("gemm", &gemm, nb::arg("a"), nb::arg("b"), nb::arg("alpha"), nb::arg("beta"),
+  m.def("gemm", &gemm, nb::arg("a").none(), nb::arg("b").none(), nb::arg("alpha"), nb::arg("beta"),
         nb::arg("c").none(), nb::arg("trans_a"), nb::arg("trans_b"), nb::arg("out").none(),
         nb::arg("precision"), nb::arg("device"), nb::arg("kernel"), nb::arg("stream") = 0);
-  m.def("matmul", &matmul, nb::arg("a"), nb::arg("b"), nb::arg("out").none(),
+  m.def("matmul", &matmul, nb::arg("a").none(), nb::arg("b").none(), nb::arg("out").none(),
         nb::arg("stream") = 0);
   m.def("check_precision", &check_precision, nb::arg("name"), nb::arg("f64"));
-  m.def("product_shape", &shape_of_product, nb::arg("operation"), nb::arg("a"), nb::arg("b"),
-        nb::arg("trans_a") = false, nb::arg("trans_b") = false);
+  m.def("product_shape", &shape_of_product, nb::arg("operation"), nb::arg("a").none(),
+        nb::arg("b").none(), nb::arg("trans_a") = false, nb::arg("trans_b") = false);
   m.def(
       "is_matrix",
       [](nb::handle object) { return matrix_of(Array("save", "array", object)).has_value(); },

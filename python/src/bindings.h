@@ -13,5 +13,6 @@ void bind_verify(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_kernels(nb::module_& m);
 void bind_device_array(nb::module_& m);
+void bind_timing(nb::module_& m);
 
 }  // namespace tessera::python

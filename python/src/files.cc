@@ -100,7 +100,8 @@ void bind_files(nb::module_& m) {
       "open_tensor", [](const std::string& spec) { return MappedTensor{io::open_matrix(spec)}; },
       nb::arg("spec"));
   m.def("read_into", &read_into, nb::arg("tensor"), nb::arg("out"));
-  m.def("save", &save, nb::arg("path"), nb::arg("array"), nb::arg("dtype"), nb::arg("tensor"));
+  m.def("save", &save, nb::arg("path"), nb::arg("array").none(), nb::arg("dtype"),
+        nb::arg("tensor"));
 }
 
 }  // namespace tessera::python

@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
   bind_files(m);
   bind_kernels(m);
   bind_device_array(m);
+  bind_timing(m);
 }

@@ -94,7 +94,7 @@ void run_on_host(const Product& p) {
 void check(const Product& p) {
   const GemmDesc desc = describe(p);
   const Plan plan(desc, p.options);
-  if (p.alpha != 0 && p.a.rows > 0 && p.a.cols > 0) {
+  if (p.alpha != 0 && p.batch > 0 && p.a.rows > 0 && p.a.cols > 0) {
     refuse_aliases(desc, p.a.data, p.b.data, p.c.data);
   }
 }

@@ -107,9 +107,9 @@ void bind_verify(nb::module_& m) {
       .def("__bool__", [](const VerifyReport& r) { return r.passed; })
       .def("__repr__", [](const VerifyReport& r) { return fmt::format("<{}>", r.to_string()); })
       .def("__str__", &VerifyReport::to_string);
-  m.def("verify", &verify_arrays, nb::arg("a"), nb::arg("b"), nb::arg("c"), nb::arg("alpha"),
-        nb::arg("beta"), nb::arg("c0").none(), nb::arg("trans_a"), nb::arg("trans_b"),
-        nb::arg("full"), nb::arg("rounds"), nb::arg("seed"));
+  m.def("verify", &verify_arrays, nb::arg("a").none(), nb::arg("b").none(), nb::arg("c").none(),
+        nb::arg("alpha"), nb::arg("beta"), nb::arg("c0").none(), nb::arg("trans_a"),
+        nb::arg("trans_b"), nb::arg("full"), nb::arg("rounds"), nb::arg("seed"));
 }
 
 }  // namespace tessera::python

@@ -59,7 +59,8 @@ def tune(
 
 def _shape(entry: dict) -> TunedShape:
     kernels = [
-        TunedKernel(k["id"], k["disposition"], k.get("median_s")) for k in entry["kernels"]
+        TunedKernel(k["kernel"], k["disposition"], k.get("median_s")) for k in entry["kernels"]
     ]
     sizes = (entry["m"], entry["n"], entry["k"])
-    return TunedShape(*sizes, entry["ops"], entry["dtype"], entry["winner"], kernels)
+    dtype = {"f32": "float32", "f64": "float64"}[entry["dtype"]]
+    return TunedShape(*sizes, entry["ops"], dtype, entry["winner"], kernels)

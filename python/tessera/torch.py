@@ -22,7 +22,10 @@ from torch import Tensor
 from . import _core
 
 _library = torch.library.Library("tessera", "DEF")
-_OPTIONS = "float alpha=1, float beta=0, bool trans_a=False, bool trans_b=False, str kernel='auto'"
+# Not "kernel": PyTorch's compiler passes an operator's arguments on beside one of that name.
+_OPTIONS = (
+    "float alpha=1, float beta=0, bool trans_a=False, bool trans_b=False, str kernel_name='auto'"
+)
 _library.define(
     f"gemm(Tensor a, Tensor b, Tensor? c=None, *, {_OPTIONS}) -> Tensor",
     tags=(torch.Tag.pt2_compliant_tag,),
@@ -80,7 +83,7 @@ def _check_addend(c: Tensor | None, shape: tuple[int, int]) -> None:
 
 def _multiply(
     a: Tensor, b: Tensor, out: Tensor, alpha: float = 1, beta: float = 0, trans_a: bool = False,
-    trans_b: bool = False, kernel: str = "auto", only_check: bool = False,
+    trans_b: bool = False, kernel_name: str = "auto", only_check: bool = False,
 ) -> None:  # fmt: skip
     device = a.device
     scratch: list[Tensor] = []  # lives until the work is enqueued: the allocator keeps the order
@@ -98,7 +101,7 @@ def _multiply(
             (b.data_ptr(), b.shape, b.stride()),
             (out.data_ptr(), out.shape, out.stride()),
             a.dtype == torch.float64,
-            index, alpha, beta, trans_a, trans_b, kernel, stream,
+            index, alpha, beta, trans_a, trans_b, kernel_name, stream,
             allocate if on_cuda else None,
             only_check,
         )  # fmt: skip
@@ -112,7 +115,7 @@ def _multiply(
 
 def _gemm(
     a: Tensor, b: Tensor, c: Tensor | None = None, *, alpha: float = 1, beta: float = 0,
-    trans_a: bool = False, trans_b: bool = False, kernel: str = "auto",
+    trans_a: bool = False, trans_b: bool = False, kernel_name: str = "auto",
 ) -> Tensor:  # fmt: skip
     _check("gemm", a, {"b": b, "c": c})
     shape = _product_shape(a, b, trans_a, trans_b)
@@ -122,13 +125,13 @@ def _gemm(
         if c is None:
             raise ValueError(f"gemm: beta is {beta}, but there is no c to be scaled by it")
         out.copy_(c)
-    _multiply(a, b, out, alpha, beta, trans_a, trans_b, kernel)
+    _multiply(a, b, out, alpha, beta, trans_a, trans_b, kernel_name)
     return out
 
 
 def _gemm_out(
     a: Tensor, b: Tensor, c: Tensor | None, out: Tensor, *, alpha: float = 1, beta: float = 0,
-    trans_a: bool = False, trans_b: bool = False, kernel: str = "auto",
+    trans_a: bool = False, trans_b: bool = False, kernel_name: str = "auto",
 ) -> None:  # fmt: skip
     _check("gemm", a, {"b": b, "c": c, "out": out})
     shape = _product_shape(a, b, trans_a, trans_b)
@@ -136,9 +139,9 @@ def _gemm_out(
     if tuple(out.shape) != shape:
         raise ValueError(f"gemm: out is {tuple(out.shape)}: it must be {shape} like the product")
     if c is not None and beta != 0:
-        _multiply(a, b, out, alpha, beta, trans_a, trans_b, kernel, only_check=True)
+        _multiply(a, b, out, alpha, beta, trans_a, trans_b, kernel_name, only_check=True)
         out.copy_(c)
-    _multiply(a, b, out, alpha, beta, trans_a, trans_b, kernel)
+    _multiply(a, b, out, alpha, beta, trans_a, trans_b, kernel_name)
     torch.autograd.graph.increment_version(out)
 
 
@@ -168,7 +171,7 @@ for _key in ("CPU", "CUDA"):
 
 
 @torch.library.register_fake("tessera::gemm", lib=_library)
-def _(a, b, c=None, *, alpha=1, beta=0, trans_a=False, trans_b=False, kernel="auto"):
+def _(a, b, c=None, *, alpha=1, beta=0, trans_a=False, trans_b=False, kernel_name="auto"):
     _check("gemm", a, {"b": b, "c": c})
     shape = _product_shape(a, b, trans_a, trans_b)
     _check_addend(c, shape)
@@ -176,7 +179,7 @@ def _(a, b, c=None, *, alpha=1, beta=0, trans_a=False, trans_b=False, kernel="au
 
 
 @torch.library.register_fake("tessera::gemm_out", lib=_library)
-def _(a, b, c, out, *, alpha=1, beta=0, trans_a=False, trans_b=False, kernel="auto"):
+def _(a, b, c, out, *, alpha=1, beta=0, trans_a=False, trans_b=False, kernel_name="auto"):
     _check("gemm", a, {"b": b, "c": c, "out": out})
     _product_shape(a, b, trans_a, trans_b)
 
@@ -198,21 +201,23 @@ def _gemm_backward(ctx, grad):
     gemm_op = torch.ops.tessera.gemm
     alpha, beta = ctx.options["alpha"], ctx.options["beta"]
     trans_a, trans_b = ctx.options["trans_a"], ctx.options["trans_b"]
-    grad_a = grad_b = grad_c = None
-    if ctx.needs_input_grad[0]:
+    # An omitted c has no entry here, and must get none.
+    needed = ctx.needs_input_grad
+    grads = [None] * len(needed)
+    if needed[0]:
         if trans_a:
-            grad_a = gemm_op(b, grad, alpha=alpha, trans_a=trans_b, trans_b=True)
+            grads[0] = gemm_op(b, grad, alpha=alpha, trans_a=trans_b, trans_b=True)
         else:
-            grad_a = gemm_op(grad, b, alpha=alpha, trans_b=not trans_b)
-    if ctx.needs_input_grad[1]:
+            grads[0] = gemm_op(grad, b, alpha=alpha, trans_b=not trans_b)
+    if needed[1]:
         if trans_b:
-            grad_b = gemm_op(grad, a, alpha=alpha, trans_a=True, trans_b=trans_a)
+            grads[1] = gemm_op(grad, a, alpha=alpha, trans_a=True, trans_b=trans_a)
         else:
-            grad_b = gemm_op(a, grad, alpha=alpha, trans_a=not trans_a)
-    if ctx.needs_input_grad[2]:
+            grads[1] = gemm_op(a, grad, alpha=alpha, trans_a=not trans_a)
+    if len(needed) > 2 and needed[2]:
         # With beta == 0 c was not read, whatever the gradient is.
-        grad_c = grad * beta if beta != 0 else torch.zeros_like(grad)
-    return grad_a, grad_b, grad_c
+        grads[2] = grad * beta if beta != 0 else torch.zeros_like(grad)
+    return tuple(grads)
 
 
 torch.library.register_autograd(
@@ -271,7 +276,7 @@ def gemm(
     if device is not None and not _is_on(a, torch.device(device)):
         raise ValueError(f"gemm: device {device}, but a is on {a.device}: move the tensors first")
     options = dict(
-        alpha=alpha, beta=beta, trans_a=trans_a, trans_b=trans_b, kernel=kernel or "auto"
+        alpha=alpha, beta=beta, trans_a=trans_a, trans_b=trans_b, kernel_name=kernel or "auto"
     )
     if out is None:
         return torch.ops.tessera.gemm(a, b, c, **options)
