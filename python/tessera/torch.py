@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from . import _core
+from ._torch_plain import is_plain
 
 _library = torch.library.Library("tessera", "DEF")
 # Not "kernel": PyTorch's compiler passes an operator's arguments on beside one of that name.
@@ -41,12 +42,13 @@ _library.define("bmm(Tensor a, Tensor b) -> Tensor", tags=(torch.Tag.pt2_complia
 
 
 def _check(operation: str, first: Tensor, others: dict[str, Tensor | None]) -> None:
-    if first.dtype not in (torch.float32, torch.float64):
+    dtype = first.dtype
+    if dtype is not torch.float32 and dtype is not torch.float64:
         raise TypeError(f"{operation}: a is {first.dtype}: it must be torch.float32 or float64")
     for name, other in others.items():
         if other is None:
             continue
-        if other.dtype != first.dtype:
+        if other.dtype is not dtype:
             raise TypeError(
                 f"{operation}: a is {first.dtype} and {name} is {other.dtype}: "
                 "both must have the same dtype"
@@ -59,18 +61,19 @@ def _check(operation: str, first: Tensor, others: dict[str, Tensor | None]) -> N
 
 
 def _product_shape(a: Tensor, b: Tensor, trans_a: bool, trans_b: bool) -> tuple[int, int]:
-    for name, x in (("a", a), ("b", b)):
-        if x.dim() != 2:
+    shape_a, shape_b = a.shape, b.shape
+    for name, shape in (("a", shape_a), ("b", shape_b)):
+        if len(shape) != 2:
             raise ValueError(
-                f"gemm: {name} has shape {tuple(x.shape)}: a matrix, with 2 dimensions, is needed; "
+                f"gemm: {name} has shape {tuple(shape)}: a matrix, with 2 dimensions, is needed; "
                 "matmul takes batches"
             )
-    m, k = (a.shape[1], a.shape[0]) if trans_a else (a.shape[0], a.shape[1])
-    other, n = (b.shape[1], b.shape[0]) if trans_b else (b.shape[0], b.shape[1])
+    k, m = shape_a if trans_a else (shape_a[1], shape_a[0])
+    n, other = shape_b if trans_b else (shape_b[1], shape_b[0])
     if k != other:
         raise ValueError(
-            f"gemm: a is {tuple(a.shape)}{', transposed' if trans_a else ''} and b is "
-            f"{tuple(b.shape)}{', transposed' if trans_b else ''}: the inner sizes {k} and {other} "
+            f"gemm: a is {tuple(shape_a)}{', transposed' if trans_a else ''} and b is "
+            f"{tuple(shape_b)}{', transposed' if trans_b else ''}: the inner sizes {k} and {other} "
             "must be equal"
         )
     return m, n
@@ -86,24 +89,23 @@ def _multiply(
     trans_b: bool = False, kernel_name: str = "auto", only_check: bool = False,
 ) -> None:  # fmt: skip
     device = a.device
-    scratch: list[Tensor] = []  # lives until the work is enqueued: the allocator keeps the order
+    index, stream, allocate = -1, 0, None
+    if a.is_cuda:
+        index = device.index
+        stream = torch._C._cuda_getCurrentRawStream(index)
+        scratch: list[Tensor] = []  # lives until the work is enqueued: the allocator keeps order
 
-    def allocate(size: int) -> int:
-        scratch.append(torch.empty(size, dtype=torch.uint8, device=device))
-        return scratch[0].data_ptr()
+        def allocate(size: int) -> int:
+            scratch.append(torch.empty(size, dtype=torch.uint8, device=device))
+            return scratch[0].data_ptr()
 
-    on_cuda = device.type == "cuda"
-    index = device.index if on_cuda else -1
-    stream = torch._C._cuda_getCurrentRawStream(index) if on_cuda else 0
     while True:
         to_copy = _core.multiply_pointers(
             (a.data_ptr(), a.shape, a.stride()),
             (b.data_ptr(), b.shape, b.stride()),
             (out.data_ptr(), out.shape, out.stride()),
-            a.dtype == torch.float64,
-            index, alpha, beta, trans_a, trans_b, kernel_name, stream,
-            allocate if on_cuda else None,
-            only_check,
+            a.dtype is torch.float64,
+            index, alpha, beta, trans_a, trans_b, kernel_name, stream, allocate, only_check,
         )  # fmt: skip
         if to_copy == 0:
             return
@@ -265,9 +267,22 @@ def gemm(
 ) -> Tensor:
     """tessera.gemm for tensors: differentiable, on the current stream of their device.
 
-    Without ``out`` this is torch.ops.tessera.gemm. ``out`` takes no part in autograd: neither it
+    Without ``out`` this is torch.ops.tessera.gemm; a call that nothing in PyTorch's dispatcher
+    would act on goes around it, which is faster. ``out`` takes no part in autograd: neither it
     nor an input may require a gradient then. Arguments and errors are as in tessera.gemm.
     """
+    if (
+        c is None
+        and out is None
+        and beta == 0
+        and precision == "fp32"
+        and device is None
+        and not torch.compiler.is_compiling()
+        and is_plain(a, b)
+    ):
+        return _gemm(
+            a, b, alpha=alpha, trans_a=trans_a, trans_b=trans_b, kernel_name=kernel or "auto"
+        )
     for name, x in (("a", a), ("b", b), ("c", c), ("out", out)):
         if not isinstance(x, Tensor) and not (x is None and name in ("c", "out")):
             raise TypeError(f"gemm: {name} is {type(x).__name__}: it must be a tensor like the others")
@@ -279,7 +294,7 @@ def gemm(
         alpha=alpha, beta=beta, trans_a=trans_a, trans_b=trans_b, kernel_name=kernel or "auto"
     )
     if out is None:
-        return torch.ops.tessera.gemm(a, b, c, **options)
+        return torch.ops.tessera.gemm.default(a, b, c, **options)
     if out.requires_grad or torch.is_grad_enabled() and _any_requires_grad(a, b, c):
         raise ValueError(
             "gemm: out takes no part in autograd: neither it nor an input may require a gradient"

@@ -141,6 +141,45 @@ def test_batches_are_not_copied(device):
     torch.testing.assert_close(got, a @ b.transpose(0, 1), rtol=1e-5, atol=1e-5)
 
 
+def recorded(call):
+    """The operators that PyTorch's dispatcher sees of a call."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+            seen.append(op)
+            return op(*args, **(kwargs or {}))
+
+    seen = []
+    with Record():
+        call()
+    return seen
+
+
+def test_what_goes_around_the_dispatcher(device):
+    """Plain calls alone: whatever PyTorch would act on is what reaches the operator."""
+    from tessera._torch_plain import is_plain
+    from torch.autograd import forward_ad
+
+    x, needs_grad = rand(3, 3, device=device), rand(3, 3, device=device, grad=True)
+    assert is_plain(x, x.t()) and is_plain(x, x[:, 1:])
+    assert not is_plain(x, needs_grad) and not is_plain(needs_grad, x)
+    with torch.no_grad():
+        assert is_plain(x, needs_grad.detach())
+    assert OP in recorded(lambda: tessera.gemm(x, x))  # a mode sees it
+    assert not is_plain(x, torch.nn.Parameter(x))
+    assert not is_plain(x, x.to("meta")) and not is_plain(x, x.to_sparse())
+    assert not is_plain(x, torch.randn(3, 3, dtype=torch.complex64, device=device).conj().imag)
+    with torch.autocast(device):
+        assert not is_plain(x, x)
+    with forward_ad.dual_level():
+        assert not is_plain(forward_ad.make_dual(x, x), x)
+    inside = []
+    torch.func.vmap(lambda t: (inside.append(is_plain(t, x)), t)[1])(rand(2, 3, 3, device=device))
+    torch.func.grad(lambda t: (inside.append(is_plain(t, x)), t.sum())[1])(x)
+    assert inside == [False, False]
+
+
 # --- autograd, tracing ---------------------------------------------------------------------------
 
 
