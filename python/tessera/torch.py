@@ -285,7 +285,7 @@ def gemm(
         )
     for name, x in (("a", a), ("b", b), ("c", c), ("out", out)):
         if not isinstance(x, Tensor) and not (x is None and name in ("c", "out")):
-            raise TypeError(f"gemm: {name} is {type(x).__name__}: it must be a tensor like the others")
+            raise TypeError(f"gemm: {name} is {type(x).__name__}: all must be tensors when one is")
     if precision != "fp32":
         _core.check_precision(precision, a.dtype == torch.float64)
     if device is not None and not _is_on(a, torch.device(device)):
@@ -371,7 +371,7 @@ def addmm(
 
 
 def shared_gemm_cuda(A: Tensor, B: Tensor) -> Tensor:
-    """A @ B for two float32 matrices on a GPU: the function that the exercise's extension exports."""
+    """A @ B for two float32 matrices on a GPU, under the name that the exercise uses."""
     for name, x in (("A", A), ("B", B)):
         if not x.is_cuda:
             raise ValueError(f"shared_gemm_cuda: {name} is on {x.device}: it must be on a GPU")

@@ -26,7 +26,8 @@ def assert_product(got, a, b, alpha=1.0, beta=0.0, c=None):
     assert got.shape == expected.shape
     error = abs(got.astype(wide) - expected)
     ok = error <= bound
-    assert np.all(ok), f"{np.count_nonzero(~ok)} of {got.size} elements wrong, by up to {error.max()}"
+    wrong = np.count_nonzero(~ok)
+    assert wrong == 0, f"{wrong} of {got.size} elements wrong, by up to {error.max()}"
 
 
 def padded(x):

@@ -117,4 +117,5 @@ def test_check_of_what_does_not_compile():
 def test_import_is_light():
     """Neither PyTorch nor another array library is imported before it is used."""
     code = "import sys, tessera; print([m for m in ('torch', 'jax', 'cupy') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[]\n"

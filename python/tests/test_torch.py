@@ -1,32 +1,17 @@
 """The PyTorch operator: layouts, gradients, tracing, autocast, bad input. Class M of the cases."""
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 import tessera  # noqa: E402
 import tessera.torch  # noqa: E402
-from support import assert_product  # noqa: E402
+from torch_support import check_product, numpy_of, rand  # noqa: E402
 
 OP = torch.ops.tessera.gemm.default
 OUT_OP = torch.ops.tessera.gemm_out.default
 BMM = torch.ops.tessera.bmm.default
 DTYPES = [torch.float32, torch.float64]
-
-
-def rand(*shape, device="cpu", dtype=torch.float32, seed=0, grad=False):
-    generator = torch.Generator().manual_seed(seed + sum(shape))
-    x = torch.randn(shape, generator=generator, dtype=dtype).to(device)
-    return x.requires_grad_(grad)
-
-
-def numpy_of(x):
-    return x.detach().cpu().numpy()
-
-
-def check_product(got, a, b, *scalars):
-    assert_product(numpy_of(got), numpy_of(a), numpy_of(b), *scalars)
 
 
 def wide(x):
@@ -340,76 +325,6 @@ def test_negative_bit_and_views(device):
     a = z.conj().imag  # a float tensor whose values are negated lazily
     assert a.is_neg()
     check_product(tessera.gemm(a, rand(4, 3, device=device)), a.resolve_neg(), rand(4, 3))
-
-
-# --- bad input -----------------------------------------------------------------------------------
-
-
-def bad_input(d):
-    a, b, out = rand(3, 4, device=d), rand(4, 5, device=d), torch.zeros(3, 5, device=d)
-    both = torch.zeros(8, 8, device=d)
-    return {
-        "rank": ((a[0], b), {}, ValueError, "a has shape (4,): a matrix"),
-        "batch": ((a[None], b), {}, ValueError, "matmul takes batches"),
-        "inner": ((a, a), {}, ValueError, "a is (3, 4) and b is (3, 4): the inner sizes 4 and 3"),
-        "dtypes": ((a, b.double()), {}, TypeError, "torch.float32 and b is torch.float64"),
-        "integers": ((a.long(), b.long()), {}, TypeError, "a is torch.int64"),
-        "half": ((a.half(), b.half()), {}, TypeError, "a is torch.float16"),
-        "numpy": ((a, np.ones((4, 5), np.float32)), {}, TypeError, "b is ndarray"),
-        "meta": ((a, b.to("meta")), {}, ValueError, "b on meta"),
-        "out shape": ((a, b), {"out": out.t()}, ValueError, "out is (5, 3): it must be (3, 5)"),
-        "out dtype": ((a, b), {"out": out.double()}, TypeError, "out is torch.float64"),
-        "out step": ((a, b), {"out": torch.zeros(3, 10, device=d)[:, ::2]}, ValueError, "strides"),
-        "out expanded": (
-            (a, b), {"out": torch.zeros(1, 5, device=d).expand(3, 5)}, ValueError, "strides",
-        ),
-        "out is a": ((both, both), {"out": both}, ValueError, "shares memory with A"),
-        "out over b": (
-            (both[:4, :4], both[2:6, 2:6]), {"out": both[4:, 4:]}, ValueError, "shares memory",
-        ),
-        "out over c": (
-            (a, b), {"beta": 1, "c": both[:3, :5], "out": both[1:4, :5]}, ValueError, "with c",
-        ),
-        "out needs grad": (
-            (a, b), {"out": torch.zeros(3, 5, device=d, requires_grad=True)}, ValueError,
-            "out takes no part in autograd",
-        ),
-        "input needs grad": (
-            (rand(3, 4, device=d, grad=True), b), {"out": out}, ValueError, "no part in autograd",
-        ),
-        "c shape": ((a, b), {"beta": 1, "c": a}, ValueError, "c is (3, 4): it must be (3, 5)"),
-        "no c": ((a, b), {"beta": 1}, ValueError, "there is no c"),
-        "kernel": ((a, b), {"kernel": "fast"}, ValueError, '"fast" does not exist'),
-        "precision": ((a, b), {"precision": "tf32"}, NotImplementedError, "tf32"),
-        "device": ((a, b), {"device": "meta"}, ValueError, "device meta, but a is on"),
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("case", bad_input("cpu"))
-def test_refused(device, case):
-    arguments, keywords, error, words = bad_input(device)[case]
-    tensors = [x for x in (*arguments, *keywords.values())
-               if isinstance(x, torch.Tensor) and x.device.type != "meta"]  # fmt: skip
-    before = [x.detach().clone() for x in tensors]
-    with pytest.raises(error) as caught:
-        tessera.gemm(*arguments, **keywords)
-    assert words in str(caught.value)
-    for x, kept in zip(tensors, before):
-        assert torch.equal(x, kept)
-
-
-def test_matmul_refuses(device):
-    with pytest.raises(ValueError, match="inner sizes 4 and 3"):
-        tessera.matmul(rand(3, 4, device=device), rand(3, 4, device=device))
-    with pytest.raises(ValueError, match="before the last two"):
-        tessera.matmul(rand(2, 3, 4, device=device), rand(3, 4, 5, device=device))
-    with pytest.raises(ValueError, match="a is a scalar"):
-        tessera.matmul(torch.tensor(1.0, device=device), rand(3, device=device))
-
-
-def test_shared_gemm_cuda_wants_a_gpu():
-    with pytest.raises(ValueError, match="A is on cpu"):
-        tessera.torch.shared_gemm_cuda(rand(3, 3), rand(3, 3))
 
 
 def test_verify_of_tensors(device):
