@@ -35,6 +35,12 @@ std::string dtype_text(nb::handle object, const char* format) {
                     operation, name, dtype));
 }
 
+bool is_on_gpu(nb::handle object) {
+  if (!nb::hasattr(object, "__dlpack_device__")) return false;
+  const int kind = nb::cast<int>(object.attr("__dlpack_device__")()[0]);
+  return kind == kDlCuda || kind == kDlCudaManaged;
+}
+
 void refuse_dims(const char* operation, const char* name, int ndim) {
   if (ndim <= kMostDims) return;
   raise(PyExc_ValueError, fmt::format("{}: {} has {} dimensions: at most {} are supported",
@@ -65,8 +71,16 @@ Array::Array(const char* operation, const char* argument, nb::handle object,
              std::uintptr_t stream) {
   name = argument;
   if (PyObject_CheckBuffer(object.ptr())) {
-    import_buffer(operation, object);
-  } else if (nb::hasattr(object, "__dlpack__")) {
+    if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_RECORDS_RO) == 0) {
+      return import_buffer(operation, object);
+    }
+    nb::python_error no_buffer;  // takes the error, so that Python can be asked further
+    if (is_on_gpu(object)) return import_dlpack(operation, object, stream);  // as JAX's are
+    // Types that the buffer protocol has no letter for, such as bfloat16.
+    if (!nb::hasattr(object, "dtype")) throw no_buffer;
+    refuse_dtype(operation, name, dtype_text(object, "?"));
+  }
+  if (nb::hasattr(object, "__dlpack__")) {
     import_dlpack(operation, object, stream);
   } else {
     raise(PyExc_TypeError,
@@ -80,12 +94,6 @@ Array::~Array() {
 }
 
 void Array::import_buffer(const char* operation, nb::handle object) {
-  if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_RECORDS_RO) != 0) {
-    // Types that the buffer protocol has no letter for, such as bfloat16.
-    if (!nb::hasattr(object, "dtype")) throw nb::python_error();
-    PyErr_Clear();
-    refuse_dtype(operation, name, dtype_text(object, "?"));
-  }
   has_buffer_ = true;
   const char* format = buffer_.format == nullptr ? "B" : buffer_.format;
   const char* letter = format;
