@@ -27,7 +27,9 @@ int Session::allocate(void** p, std::size_t bytes, int memory) {
 }
 
 int Session::release(void* p) {
-  if (p == nullptr || memory_.release(p)) return kSuccess;
+  if (p == nullptr) return kSuccess;
+  memory_.changed_by_host();
+  if (memory_.release(p)) return kSuccess;
   return error_ = kInvalidDevicePointer;
 }
 
@@ -83,7 +85,7 @@ int Session::copy(void* to, std::size_t to_pitch, const void* from, std::size_t 
     std::memmove(target, source, width);
     memory_.mark_initialised(target, width);
   }
-  ++memory_.version;
+  memory_.changed_by_host();
   return kSuccess;
 }
 
@@ -103,7 +105,7 @@ int Session::set(void* to, int value, std::size_t bytes, void* pc) {
   }
   std::memset(to, value, bytes);
   memory_.mark_initialised(to, bytes);
-  ++memory_.version;
+  memory_.changed_by_host();
   return kSuccess;
 }
 

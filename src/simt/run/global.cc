@@ -178,14 +178,15 @@ void Worker::outside(std::uintptr_t p, unsigned bytes, bool write, std::uint32_t
   RawFinding* f = report(RawRule::kGlobalBounds, pc, 0, near == nullptr ? 0 : id_of(*near));
   // Host memory is there, so going on does no harm.
   constexpr std::uintptr_t kPage = 4096;
-  const bool is_mapped = !harmless && p >= kPage &&
+  const bool is_freed = near != nullptr && near->is_released && p >= near->low && p < near->high;
+  const bool is_mapped = !harmless && !is_freed && p >= kPage &&
                          msync(reinterpret_cast<void*>(p / kPage * kPage), kPage, MS_ASYNC) == 0;
   if (f != nullptr) {
     f->is_write = write;
     const std::uintptr_t last = p + bytes;
     if (stacks_.contains(p)) {
       f->detail = "another thread's local memory";
-    } else if (near != nullptr && near->is_released && p >= near->low && p < near->high) {
+    } else if (is_freed) {
       f->element = element_of(*near, p, &f->array);
       f->detail = "memory that cudaFree has given back";
     } else if (near != nullptr && (harmless || (p < near->high && last > near->high))) {

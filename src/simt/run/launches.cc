@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kSuccess = 0;
 
+constexpr int kMostLooksAgain = 32;
 constexpr std::uint64_t kLeastShare = 16;  // of the accesses to check, for each launch
 
 std::uint64_t volume(const simt_dim3& d) { return std::uint64_t{d.x} * d.y * d.z; }
@@ -248,6 +249,21 @@ void Session::run_quietly(const simt_launch& launch) {
   }
 }
 
+// A launch like an earlier one, but the host has written or freed memory since: indices that the
+// kernel reads may be others, and its pointers may lead nowhere.
+bool Session::is_worth_another_look(const Done& earlier, const std::string& kernel) {
+  if (!options_.watch.check || earlier.host_version == memory_.host_version()) return false;
+  if (looks_again_ < kMostLooksAgain && watched_accesses_ < options_.max_accesses / 4) {
+    ++looks_again_;
+    return true;
+  }
+  notes_.insert(
+      fmt::format("{}: not every launch with the same arguments and other data in memory "
+                  "was checked; --max-accesses raises that",
+                  kernel));
+  return false;
+}
+
 int Session::launch(const simt_launch& launch) {
   int error = kSuccess;
   if (working != nullptr) unsupported("a launch inside a kernel");
@@ -267,7 +283,7 @@ int Session::launch(const simt_launch& launch) {
   if (done != done_.end()) {
     Launch& earlier = result_.launches[done->second.index];
     ++earlier.repeats;
-    if (done->second.can_skip && done->second.version == memory_.version) return kSuccess;
+    if (done->second.can_skip && done->second.version == memory_.version()) return kSuccess;
   }
 
   LaunchState state;
@@ -287,13 +303,14 @@ int Session::launch(const simt_launch& launch) {
   record.block = triple(launch.block);
   record.dynamic_shared_bytes = launch.dynamic_shared_bytes;
   record.blocks_total = volume(launch.grid);
-  const bool watched = done == done_.end();
+  const bool is_new = done == done_.end();
+  const bool watched = is_new || is_worth_another_look(done->second, state.name);
   const double start = now_s();
   run_blocks(state, launch, record, watched);
   record.elapsed_s = now_s() - start;
   state.static_bytes = std::max(state.static_bytes, state.too_many_static_bytes);
   record.static_shared_bytes = state.static_bytes;
-  ++memory_.version;
+  memory_.changed_by_launch();
 
   if (!check_resources(launch, state, error)) {
     state_ = nullptr;
@@ -313,10 +330,11 @@ int Session::launch(const simt_launch& launch) {
     // The host may change such memory between launches, unseen.
     bool reads_its_writes = uses_managed_;
     for (auto& worker : workers_) reads_its_writes |= worker->launch_reads_its_writes();
-    result_.launches.push_back(record);
-    done_[key] = {memory_.version, result_.launches.size() - 1, !reads_its_writes};
+    if (is_new) result_.launches.push_back(record);
+    const std::size_t index = is_new ? result_.launches.size() - 1 : done->second.index;
+    done_[key] = {memory_.version(), memory_.host_version(), index, !reads_its_writes};
   } else {
-    done->second.version = memory_.version;
+    done->second.version = memory_.version();
   }
   state_ = nullptr;
   return kSuccess;

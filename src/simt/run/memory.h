@@ -57,13 +57,18 @@ class Memory {
   std::map<std::uintptr_t, std::unique_ptr<Region>>& regions() { return regions_; }
   /// The program's own image: constants of the compiler's, which have no name.
   std::uintptr_t image_low = 0, image_high = 0;
-  std::uint64_t version = 0;  ///< counts changes of content by the host and by launches
+  /// Counts changes of content, and of allocations.
+  void changed_by_launch() { ++version_; }
+  void changed_by_host() { ++version_, ++host_version_; }
+  std::uint64_t version() const { return version_; }
+  std::uint64_t host_version() const { return host_version_; }
 
   static constexpr std::size_t kZone = std::size_t{1} << 20;
 
  private:
   std::map<std::uintptr_t, std::unique_ptr<Region>> regions_;
   int count_ = 0;
+  std::uint64_t version_ = 0, host_version_ = 0;
 };
 
 }  // namespace tessera::simt

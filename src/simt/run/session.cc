@@ -100,7 +100,9 @@ void Session::load() {
       return place.line == 0 ? widest : 0;
     };
   }
-  for (int i = 0; i < std::max(1, options_.workers); ++i) {
+  // Each worker's stacks are a thousand mappings, of which a process may have 65,530.
+  constexpr int kMostWorkers = 24;
+  for (int i = 0; i < std::clamp(options_.workers, 1, kMostWorkers); ++i) {
     workers_.push_back(std::make_unique<Worker>(i, memory_, image_low_, width_of));
   }
 }

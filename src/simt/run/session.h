@@ -103,12 +103,13 @@ class Session {
   void note_host_end(int signal);
 
  private:
-  struct Done {  // a launch that ran, to tell repeats
-    std::uint64_t version = 0;
+  struct Done {                                   // a launch that ran, to tell repeats
+    std::uint64_t version = 0, host_version = 0;  // of memory, when it was watched last
     std::size_t index = 0;
     bool can_skip = false;
   };
 
+  bool is_worth_another_look(const Done& earlier, const std::string& kernel);
   int refuse(const simt_launch& launch, int error, std::string message, std::string remedy);
   void prepare(const simt_launch& launch, LaunchState& state);
   void run_quietly(const simt_launch& launch);
@@ -151,6 +152,7 @@ class Session {
   LaunchState* state_ = nullptr;
   double started_s_ = 0;
   std::uint64_t watched_accesses_ = 0;
+  int looks_again_ = 0;
   bool out_of_time_ = false;
   bool sampled_ = false;
   bool was_refused_ = false;

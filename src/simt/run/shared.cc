@@ -221,7 +221,9 @@ void Worker::finish_reads() {
     const Placed& placed = placed_[owner_[(read.address - arena_) / kGranule]];
     const SharedArray& array = *placed.array;
     const Cell& cell = placed.shadow.at(read.address - arena_ - placed.offset);
-    if (cell.write.epoch >= block_first_epoch_) continue;
+    // Who writes it only after having read it has read nothing.
+    const bool is_own = cell.write.thread == read.thread && cell.write.epoch == epoch_;
+    if (cell.write.epoch >= block_first_epoch_ && !is_own) continue;
     running_ = read.thread;
     if (RawFinding* f = report(RawRule::kUninitialisedShared, read.pc, 0, array.offset)) {
       f->array = array.name;

@@ -123,10 +123,20 @@ void Worker::suspend(State state, void* pc) {
   lane_->fiber.yield();
 }
 
+// A thread is looked at again after a slice of accesses, or when it has made one too many.
+std::uint32_t Worker::next_slice() const {
+  const std::uint64_t left = limits_.thread_accesses + 1 - lane_->accesses;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(kSlice, left));
+}
+
+void Worker::count_slice() {
+  accesses_ += slice_ - budget_;
+  lane_->accesses += slice_ - budget_;
+  slice_ = budget_;
+}
+
 void Worker::refill() {
-  budget_ = kSlice;
-  accesses_ += kSlice;
-  lane_->accesses += kSlice;
+  count_slice();
   if (lane_->accesses > limits_.thread_accesses) {
     block_is_endless_ = true;
     if (RawFinding* f = report(RawRule::kTimeLimit, last_pc_, 0, 0)) {
@@ -135,6 +145,7 @@ void Worker::refill() {
     }
   }
   if (block_is_endless_ || is_overdue(last_pc_)) stop_thread();
+  slice_ = budget_ = next_slice();
   lane_->was_preempted = true;
   lane_->fiber.yield();  // still ready: a thread that spins lets the others move
 }
@@ -153,7 +164,7 @@ void Worker::run_lane(unsigned i) {
   lane_ = &lanes_[i];
   stack_low_ = stacks_.low(static_cast<int>(i));
   log_lane_ = &logs_[i % 32];
-  budget_ = kSlice;
+  slice_ = budget_ = next_slice();
   sequence_ = lane_->sequence;
   warp_epoch_ = lane_->warp_epoch;
   lane_->was_preempted = false;
@@ -164,7 +175,7 @@ void Worker::run_lane(unsigned i) {
   watching = nullptr;
   working = nullptr;
   lane_->sequence = sequence_;
-  accesses_ += kSlice - budget_;
+  count_slice();
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }
 

@@ -226,6 +226,8 @@ class Worker {
   void place_array(std::size_t index);
   void poison_shared();
   void refill();
+  std::uint32_t next_slice() const;
+  void count_slice();
   bool is_overdue(std::uint32_t pc);
   void set_watch(Watch watch);
   void finish_copy(const PendingCopy& copy);
@@ -285,7 +287,7 @@ class Worker {
   std::uintptr_t stack_low_ = 0;
   WarpLog::Lane* log_lane_ = nullptr;
   std::uint32_t sequence_ = 0, warp_epoch_ = 0;  // the lane's own, while it runs
-  std::uint32_t budget_ = 0;
+  std::uint32_t budget_ = 0, slice_ = 0;         // accesses left of the slice
   std::uint32_t last_pc_ = 0;
   struct CachedRegion {
     Region* region = nullptr;
