@@ -72,13 +72,15 @@ Array::Array(const char* operation, const char* argument, nb::handle object,
   name = argument;
   if (PyObject_CheckBuffer(object.ptr())) {
     if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_RECORDS_RO) == 0) {
-      return import_buffer(operation, object);
+      import_buffer(operation, object);
+      return;
     }
     nb::python_error no_buffer;  // takes the error, so that Python can be asked further
-    if (is_on_gpu(object)) return import_dlpack(operation, object, stream);  // as JAX's are
-    // Types that the buffer protocol has no letter for, such as bfloat16.
-    if (!nb::hasattr(object, "dtype")) throw no_buffer;
-    refuse_dtype(operation, name, dtype_text(object, "?"));
+    if (!is_on_gpu(object)) {    // JAX's arrays there have DLPack
+      // Types that the buffer protocol has no letter for, such as bfloat16.
+      if (!nb::hasattr(object, "dtype")) throw no_buffer;
+      refuse_dtype(operation, name, dtype_text(object, "?"));
+    }
   }
   if (nb::hasattr(object, "__dlpack__")) {
     import_dlpack(operation, object, stream);

@@ -9,6 +9,7 @@ namespace nb = nanobind;
 
 void bind_arrays(nb::module_& m);    ///< gemm, matmul
 void bind_pointers(nb::module_& m);  ///< products of what PyTorch owns
+void bind_tensors(nb::module_& m);   ///< the same, without Python objects on the way
 void bind_verify(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_kernels(nb::module_& m);

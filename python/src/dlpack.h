@@ -6,7 +6,7 @@
 namespace tessera::python {
 
 inline constexpr std::int32_t kDlCpu = 1, kDlCuda = 2, kDlCudaHost = 3, kDlCudaManaged = 13;
-inline constexpr std::uint8_t kDlFloat = 2;
+inline constexpr std::uint8_t kDlUnsigned = 1, kDlFloat = 2;
 
 struct DlDevice {
   std::int32_t type, id;

@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
   translate_errors();
   bind_arrays(m);
   bind_pointers(m);
+  bind_tensors(m);
   bind_verify(m);
   bind_files(m);
   bind_kernels(m);

@@ -73,8 +73,22 @@ def _on_gpu(array: Any) -> bool:
     return hasattr(array, "__dlpack_device__") and int(array.__dlpack_device__()[0]) in (2, 13)
 
 
+class _DeviceArray:
+    """Memory of a GPU that JAX can take; Tessera owns it until then."""
+
+    def __init__(self, shape: tuple[int, ...], is_double: bool, device: int):
+        self._capsule = _core.new_device_array(shape, is_double, device)
+        self._device = device
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, self._device  # DLPack's number of CUDA
+
+
 def _jax_empty(shape: tuple[int, ...], like: Any) -> Any:
-    return _core.new_device_array(shape, str(like.dtype) == "float64", _device_of(like))
+    return _DeviceArray(shape, str(like.dtype) == "float64", _device_of(like))
 
 
 def _refuse_jax_out(out: Any) -> None:

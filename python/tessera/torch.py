@@ -22,6 +22,10 @@ from torch import Tensor
 from . import _core
 from ._torch_plain import is_plain
 
+# From 2.10 on PyTorch's tensors can be read and made by C functions.
+_exchange = getattr(Tensor, "__dlpack_c_exchange_api__", None)
+_has_exchange = _exchange is not None and _core.use_exchange(_exchange)
+
 _library = torch.library.Library("tessera", "DEF")
 # Not "kernel": PyTorch's compiler passes an operator's arguments on beside one of that name.
 _OPTIONS = (
@@ -280,9 +284,12 @@ def gemm(
         and not torch.compiler.is_compiling()
         and is_plain(a, b)
     ):
-        return _gemm(
-            a, b, alpha=alpha, trans_a=trans_a, trans_b=trans_b, kernel_name=kernel or "auto"
-        )
+        kernel = kernel or "auto"
+        if _has_exchange:
+            result = _core.multiply_tensors(a, b, alpha, trans_a, trans_b, kernel)
+            if result is not None:
+                return result
+        return _gemm(a, b, alpha=alpha, trans_a=trans_a, trans_b=trans_b, kernel_name=kernel)
     for name, x in (("a", a), ("b", b), ("c", c), ("out", out)):
         if not isinstance(x, Tensor) and not (x is None and name in ("c", "out")):
             raise TypeError(f"gemm: {name} is {type(x).__name__}: all must be tensors when one is")
