@@ -50,7 +50,7 @@ def test_jax():
     assert_product(np.asarray(got), a, b, 2, 3, c)
     batch = tessera.matmul(jax.numpy.asarray(a)[None], jax.numpy.asarray(b))
     assert isinstance(batch, jax.Array) and batch.shape == (1, 6, 5)
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(ValueError, match="read-only|memory of cuda"):  # where JAX's arrays are
         tessera.gemm(a, b, out=jax.numpy.zeros((6, 5)))
 
 
