@@ -46,14 +46,14 @@ TEST_F(CliResource, SignalsLeaveNothing) {
   // Minutes of work for the naive kernel: the signal always meets it.
   write_sparse_npy(path("a.npy"), "<f4", 6000, 6000, 4);
   write_sparse_npy(path("b.npy"), "<f4", 6000, 6000, 4);
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     Limits limits;
     limits.interrupt_with = number;
     limits.watched = path("");
     const Ran ran = run_tessera({"mul", path("a.npy"), path("b.npy"), "-o", path("c.npy"),
                                  "--device", "cpu", "--kernel", "cpu.naive", "--verify", "off"},
                                 limits);
-    expect_error(ran, 130, {"tessera mul: interrupted"});
+    expect_error(ran, 128 + number, {"tessera mul: interrupted"});
     EXPECT_EQ(files(), (std::vector<std::string>{"a.npy", "b.npy"}));
   }
 }

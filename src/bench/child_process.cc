@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ void write_all(int file, const std::string& text) {
 }
 
 [[noreturn]] void be_child(int out, const std::function<std::string()>& work) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a signal that ends the parent ends the work
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   // The parent's handlers clean up after the parent, and say so.

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <thread>
 
+#include "bench/child_group.h"
 #include "io/message.h"
 
 extern char** environ;
@@ -82,14 +83,14 @@ class FileActions {
 };
 
 /// Waits for the child; true when it passed a limit and was killed for that.
-bool wait_for(const std::string& program, pid_t child, const ProgramLimits& limits,
+bool wait_for(const std::string& program, const ChildGroup& child, const ProgramLimits& limits,
               const Stream& out, const Stream& err, int* status) {
   using Clock = std::chrono::steady_clock;
   const bool limited = limits.seconds > 0 || limits.bytes > 0;
   const auto start = Clock::now();
   while (true) {
-    const pid_t ended = waitpid(child, status, limited ? WNOHANG : 0);
-    if (ended == child) return false;
+    const pid_t ended = waitpid(child.pid(), status, limited ? WNOHANG : 0);
+    if (ended == child.pid()) return false;
     if (ended < 0 && errno != EINTR) fail(program, errno);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     const std::int64_t bytes = std::max(out.size(), err.size());
@@ -99,16 +100,23 @@ bool wait_for(const std::string& program, pid_t child, const ProgramLimits& limi
     }
     if (limited) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  kill(child, SIGKILL);
-  while (waitpid(child, status, 0) < 0 && errno == EINTR) {
+  child.kill();
+  while (waitpid(child.pid(), status, 0) < 0 && errno == EINTR) {
   }
   return true;
+}
+
+/// Whether one of the variables has the name of this one.
+bool is_set(const std::vector<std::string>& variables, std::string_view entry) {
+  const std::string_view name = entry.substr(0, entry.find('=') + 1);
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](const std::string& v) { return v.starts_with(name); });
 }
 
 }  // namespace
 
 Printed run_program(const std::vector<std::string>& words, std::string_view input,
-                    const ProgramLimits& limits) {
+                    const ProgramLimits& limits, const std::vector<std::string>& variables) {
   const std::string& program = words.front();
   const Stream in(program, input), out(program), err(program);
   const FileActions actions(in, out, err);
@@ -116,12 +124,20 @@ Printed run_program(const std::vector<std::string>& words, std::string_view inpu
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
 
-  pid_t child = -1;
-  const int error =
-      posix_spawnp(&child, program.c_str(), actions.get(), nullptr, arguments.data(), environ);
-  if (error != 0) fail(program, error);
+  std::vector<std::string> added = variables;
+  std::vector<char*> environment;
+  for (std::string& variable : added) environment.push_back(variable.data());
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!is_set(added, *variable)) environment.push_back(*variable);
+  }
+  environment.push_back(nullptr);
+
+  wait_if_ending();
+  const ChildGroup child(program.c_str(), actions.get(), arguments.data(), environment.data());
+  if (child.error() != 0) fail(program, child.error());
   int status = 0;
   const bool was_stopped = wait_for(program, child, limits, out, err, &status);
+  wait_if_ending();
   Printed printed;
   printed.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   printed.was_stopped = was_stopped;

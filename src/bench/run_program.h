@@ -21,9 +21,11 @@ struct ProgramLimits {
 };
 
 /// Runs `words[0]`, a file or a name on PATH, with the other words as arguments and `input` to
-/// read, without a shell. Throws Error(kUnsupported) when it cannot be started.
+/// read and `variables` (NAME=VALUE) in place of this process's, without a shell. Throws
+/// Error(kUnsupported) when it cannot be started. It is killed if a signal ends this process.
 Printed run_program(const std::vector<std::string>& words, std::string_view input = "",
-                    const ProgramLimits& limits = {});
+                    const ProgramLimits& limits = {},
+                    const std::vector<std::string>& variables = {});
 
 /// The last line that is not blank, of those that begin with `mark`, which is left out; empty when
 /// there is none.

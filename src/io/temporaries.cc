@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "io/message.h"
+#include "io/remove_tree.h"
 #include "io/tensor.h"
 
 namespace tessera::io {
@@ -25,6 +26,7 @@ enum SlotState : int { kFree, kBusy, kLive, kGone };
 struct Slot {
   std::atomic<int> state{kFree};
   pid_t owner = 0;  // a forked child inherits the table but not the files
+  bool is_folder = false;
   int directory_fd = -1;
   char name[128] = {};
 };
@@ -52,13 +54,32 @@ bool free_slot(Slot& slot) {
 
 /// The process number and a counter tell live temporaries apart; the time keeps the name from that
 /// of a process with the same number elsewhere (a container on the same disk).
-void write_name(Slot& slot, const std::string& stem) {
+void write_name(Slot& slot, const std::string& stem, bool is_folder) {
   static std::atomic<unsigned> counter{0};
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  ::snprintf(slot.name, sizeof(slot.name), ".%.48s.%ld.%u.%lx%lx.tmp", stem.c_str(),
+  ::snprintf(slot.name, sizeof(slot.name),
+             is_folder ? "%.48s-%ld-%u-%lx%lx" : ".%.48s.%ld.%u.%lx%lx.tmp", stem.c_str(),
              static_cast<long>(::getpid()), counter.fetch_add(1),
              static_cast<unsigned long>(now.tv_sec), static_cast<unsigned long>(now.tv_nsec));
+}
+
+/// Live before anything of that name exists: a signal in between finds nothing to remove, the other
+/// way round it would leave something behind.
+void go_live(Slot& slot, int directory_fd, const std::string& stem, bool is_folder) {
+  slot.owner = ::getpid();
+  slot.directory_fd = directory_fd;
+  slot.is_folder = is_folder;
+  write_name(slot, stem, is_folder);
+  slot.state.store(kLive);
+}
+
+void remove(const Slot& slot) noexcept {
+  if (slot.is_folder) {
+    remove_tree(slot.directory_fd, slot.name);
+  } else {
+    ::unlinkat(slot.directory_fd, slot.name, 0);
+  }
 }
 
 }  // namespace
@@ -69,12 +90,7 @@ Temporary::Temporary(int directory_fd, const std::string& stem, const std::strin
     output_failure(path, "more than " + std::to_string(kSlots) + " outputs are open at once");
   }
   Slot& slot = slots[static_cast<std::size_t>(slot_)];
-  slot.owner = ::getpid();
-  slot.directory_fd = directory_fd;
-  write_name(slot, stem);
-  // Live before the file exists: a signal in between finds nothing to remove, the other way round
-  // it would leave a file behind.
-  slot.state.store(kLive);
+  go_live(slot, directory_fd, stem, false);
   fd_ = ::openat(directory_fd, slot.name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd_ < 0) {
     const int error = errno;
@@ -100,6 +116,35 @@ int Temporary::rename_to(const std::string& target) {
   return 0;
 }
 
+TemporaryFolder::TemporaryFolder(const std::string& parent, const std::string& stem) {
+  const auto refuse = [&](const std::string& path, const std::string& why) {
+    throw Error(ErrorCode::kOutputFailure, "cannot make the folder " + path + ": " + why);
+  };
+  parent_fd_ = ::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (parent_fd_ < 0) refuse(parent + "/" + stem, errno_text(errno));
+  slot_ = take_slot();
+  if (slot_ < 0) {
+    ::close(parent_fd_);
+    refuse(parent + "/" + stem, "too many temporaries at once");
+  }
+  Slot& slot = slots[static_cast<std::size_t>(slot_)];
+  go_live(slot, parent_fd_, stem, true);
+  path_ = parent + "/" + slot.name;
+  if (::mkdirat(parent_fd_, slot.name, 0700) != 0) {
+    const int error = errno;
+    free_slot(slot);
+    ::close(parent_fd_);
+    refuse(path_, errno_text(error));
+  }
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  Slot& slot = slots[static_cast<std::size_t>(slot_)];
+  if (slot.owner == ::getpid()) remove(slot);
+  free_slot(slot);
+  ::close(parent_fd_);
+}
+
 void remove_temporaries() noexcept {
   const int saved_errno = errno;
   const pid_t self = ::getpid();
@@ -110,7 +155,7 @@ void remove_temporaries() noexcept {
       slot.state.store(kLive);
       continue;
     }
-    ::unlinkat(slot.directory_fd, slot.name, 0);
+    remove(slot);
     slot.state.store(kGone);
   }
   errno = saved_errno;

@@ -1,4 +1,4 @@
-// The hidden temporaries of this process, in a form that a signal handler can remove.
+// The temporaries of this process, in a form that a signal handler can remove.
 #pragma once
 
 #include <string>
@@ -24,6 +24,23 @@ class Temporary {
   int directory_fd_;
   int slot_ = -1;
   int fd_ = -1;
+};
+
+/// A folder in `parent` whose name begins with `stem`, for this user alone; removed with what is in
+/// it.
+class TemporaryFolder {
+ public:
+  /// Throws Error(kOutputFailure).
+  TemporaryFolder(const std::string& parent, const std::string& stem);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int parent_fd_ = -1;
+  int slot_ = -1;
 };
 
 }  // namespace tessera::io

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "simt/source/edits.h"
 #include "simt/source/words.h"
 
 namespace tessera::simt {
@@ -20,7 +21,7 @@ NvccSource nvcc_source(const CheckOptions& options, const std::string& source,
   NvccSource result{(own / "kernel.cu").string(), options.flags};
   std::ofstream out(result.path);
   const auto full = std::filesystem::absolute(options.path);
-  out << fmt::format("#line 1 \"{}\"\n", full.string()) << source << "\n" << appended;
+  out << fmt::format("#line 1 {}\n", c_string(full.string())) << source << "\n" << appended;
   result.flags.push_back("-I" + full.parent_path().string());
   result.flags.push_back("-I" + own.string());
   return result;

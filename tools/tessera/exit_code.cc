@@ -30,7 +30,7 @@ std::string exit_code_help() {
          "  4    cannot run here: no such device, no kernel, out of memory, output not writable\n"
          "  5    the check failed: the product is wrong\n"
          "  6    `tessera check` found a fault\n"
-         "  130  interrupted\n";
+         "  130  interrupted (SIGINT); 143 by SIGTERM, 129 by SIGHUP\n";
 }
 
 }  // namespace tessera::cli

@@ -17,7 +17,8 @@ enum ExitCode : int {
   kCannotRun = 4,
   kCheckFailed = 5,
   kCheckerFault = 6,
-  kInterrupted = 130,
+  kSignalled = 128,  ///< and the signal's number, as a shell says it
+  kInterrupted = kSignalled + 2,
 };
 
 /// A product that was computed but did not pass its check: exit code kCheckFailed.

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "simt/gemm/tokens.h"
+#include "simt/source/edits.h"
 
 namespace tessera::simt {
 namespace {
@@ -73,13 +74,8 @@ Answer read_answer(const std::string& source) {
 std::string completed(const std::string& source, const std::array<bool, 4>& own,
                       const std::string& path) {
   const Answer answer = read_answer(source);
-  std::string escaped;
-  for (const char c : path) {
-    if (c == '"' || c == '\\') escaped += '\\';
-    escaped += c;
-  }
   std::istringstream in(source);
-  std::string out = fmt::format("#line 1 \"{}\"\n", escaped), line;
+  std::string out = fmt::format("#line 1 {}\n", c_string(path)), line;
   for (int number = 1; std::getline(in, line); ++number) {
     bool is_kept = true;
     for (std::size_t i = 0; i < 4; ++i) {

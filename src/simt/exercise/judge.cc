@@ -5,6 +5,7 @@
 
 #include "simt/exercise/answer.h"
 #include "simt/exercise/exercise.h"
+#include "simt/source/edits.h"
 
 namespace tessera::simt {
 namespace {
@@ -331,7 +332,7 @@ class Examiner {
 }  // namespace
 
 bool is_exercise(const std::string& source) {
-  std::istringstream in(source);
+  std::istringstream in{std::string(without_mark(source))};
   std::string line;
   while (std::getline(in, line)) {
     if (line.rfind(kMark, 0) == 0) return true;

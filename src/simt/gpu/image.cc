@@ -8,8 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "bench/run_program.h"
 #include "simt/report/cubin.h"
+#include "simt/source/compile.h"
+#include "simt/source/edits.h"
 #include "simt/source/words.h"
 #include "tessera/error.h"
 
@@ -55,15 +56,10 @@ void write_drive_header(const std::string& folder) {
 
 std::string whole_text(const ImageSource& source) {
   // Both as one file, so that the driver sees the program's macros.
-  std::string path;
-  for (const char c : source.path) {
-    if (c == '"' || c == '\\') path += '\\';
-    path += c;
-  }
   return fmt::format(
-      "#line 1 \"{}\"\n{}\n#line 1 \"<driver>\"\n{}\nextern \"C\" const char* simt_gpu_mark() "
+      "#line 1 {}\n{}\n#line 1 \"<driver>\"\n{}\nextern \"C\" const char* simt_gpu_mark() "
       "{{ return \"{}\"; }}\n{}",
-      path, source.text, source.driver, mark_of(source), kEntry);
+      c_string(source.path), source.text, source.driver, mark_of(source), kEntry);
 }
 
 }  // namespace
@@ -107,7 +103,7 @@ void build_image(const std::string& nvcc, const ImageSource& source,
       "-cudart", "static", "-Xcompiler", "-fPIC", "-Xlinker", "--exclude-libs=ALL", "-Xlinker",
       "-Bsymbolic", "-o", image, text};
   words.insert(words.end(), more.begin(), more.end());
-  const bench::Printed printed = bench::run_program(words);
+  const bench::Printed printed = run_compiler(words, folder);
   if (printed.exit_code == 0) return;
   throw Error(ErrorCode::kUnsupported,
               fmt::format("check: nvcc does not compile {}:\n{}", source.path,

@@ -28,6 +28,8 @@ std::string find_nvcc();
 /// Of a user's flags, those of the preprocessor and the language. The rest (libraries, warnings,
 /// code generation) is for the checker's compiler or for linking.
 std::vector<std::string> nvcc_flags(const std::vector<std::string>& flags);
+/// sm_50 or newer: sm_90, sm_90a.
+bool is_architecture(const std::string& name);
 /// Compiles for `architecture` ("sm_90") with -lineinfo and reads the result. Throws
 /// Error(kBadFile) with nvcc's message.
 Cubin compile_cubin(const std::string& nvcc, const std::string& path,

@@ -1,22 +1,16 @@
 // Runs nvcc.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "simt/report/cubin.h"
+#include "simt/source/compile.h"
 #include "tessera/error.h"
-
-extern char** environ;
 
 namespace tessera::simt {
 namespace {
@@ -35,56 +29,43 @@ bool starts_with(const std::string& text, const char* start) {
   return text.compare(0, std::strlen(start), start) == 0;
 }
 
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+std::string without(std::string text, const std::string& part) {
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos;) {
+    text.erase(at, part.size());
+  }
+  return text;
 }
 
 // nvcc's output, as one line that fits a message: its first error, or its first line.
-std::string first_error(const std::string& output) {
+std::string first_error(const bench::Printed& printed, const std::string& folder) {
   std::string first;
+  const std::string output = printed.err + "\n" + printed.out;
   for (std::size_t at = 0; at < output.size();) {
     const std::size_t end = std::min(output.find('\n', at), output.size());
-    const std::string line = output.substr(at, end - at);
+    const std::string line =
+        without(without(output.substr(at, end - at), folder + "/nvcc/"), folder + "/");
     at = end + 1;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos)
       return line;
     if (first.empty()) first = line;
   }
-  return first.empty() ? "no message" : first;
-}
-
-// Runs a program without a shell, its output in `log`. Returns its status as waitpid gives it, or
-// -1 when it could not be started (errno is set).
-int run_program(const std::vector<std::string>& words, const std::string& log) {
-  std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t child = 0;
-  const int failed = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) {
-    errno = failed;
-    return -1;
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return -1;
-  return status;
-}
-
-bool is_architecture(const std::string& name) {
-  if (!starts_with(name, "sm_") || name.size() < 5) return false;
-  return name.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz", 3) == std::string::npos;
+  if (!first.empty()) return first;
+  return printed.exit_code < 0 ? "it was ended by a signal, without a message"
+                               : fmt::format("exit code {}, without a message", printed.exit_code);
 }
 
 }  // namespace
+
+bool is_architecture(const std::string& name) {
+  if (!starts_with(name, "sm_")) return false;
+  int number = 0;
+  const char* end = name.data() + name.size();
+  const auto read = std::from_chars(name.data() + 3, end, number);
+  if (read.ec != std::errc() || name[3] == '0' || number < 50 || number > 999) return false;
+  const std::string suffix(read.ptr, end);  // sm_90a, sm_100f: what other chips do not have
+  return suffix.empty() || (number >= 90 && (suffix == "a" || suffix == "f"));
+}
 
 std::vector<std::string> nvcc_flags(const std::vector<std::string>& flags) {
   std::vector<std::string> kept;
@@ -122,9 +103,10 @@ Cubin compile_cubin(const std::string& nvcc, const std::string& path,
                     const std::vector<std::string>& flags, const std::string& architecture,
                     const std::string& folder) {
   if (!is_architecture(architecture))
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("nvcc: architecture = \"{}\" must be like sm_90", architecture));
-  const std::string cubin = folder + "/kernels.cubin", log = folder + "/nvcc.log";
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("check: --arch {}: must be like sm_90, and at least sm_50", architecture));
+  const std::string cubin = folder + "/kernels.cubin";
   // The two extensions change no code that compiles without them.
   std::vector<std::string> words = {nvcc,
                                     "-cubin",
@@ -140,13 +122,11 @@ Cubin compile_cubin(const std::string& nvcc, const std::string& path,
     words.push_back("-std=c++20");
   }
   words.insert(words.end(), {"-x", "cu", "-o", cubin, path});
-  const int status = run_program(words, log);
-  if (status == -1)
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("nvcc: cannot start {}: {}", nvcc, std::strerror(errno)));
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw Error(ErrorCode::kBadFile, fmt::format("nvcc: {} does not compile for {}: {}", path,
-                                                 architecture, first_error(read_text(log))));
+  const bench::Printed printed = run_compiler(words, folder);
+  if (printed.exit_code != 0) {
+    throw Error(ErrorCode::kBadFile,
+                fmt::format("{} for {}: {}", nvcc, architecture, first_error(printed, folder)));
+  }
   Cubin result = read_cubin(cubin);
   for (Compiled& kernel : result.kernels) kernel.architecture = architecture;
   return result;

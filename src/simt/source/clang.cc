@@ -1,11 +1,8 @@
 // Finding the compiler, and the folder that it works in.
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 
 #include "bench/run_program.h"
 #include "simt/source/compile.h"
@@ -59,19 +56,22 @@ std::string search() {
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
+namespace {
+
+io::TemporaryFolder make_folder() {
   const char* parent = std::getenv("TMPDIR");
-  path_ =
-      std::string(parent != nullptr && *parent != '\0' ? parent : "/tmp") + "/tessera-check-XXXXXX";
-  if (mkdtemp(path_.data()) == nullptr) {
-    throw Error(ErrorCode::kOutputFailure, "check: cannot make the folder " + path_ + ": " +
-                                               std::strerror(errno) + "; TMPDIR says where");
-  }
+  return {parent != nullptr && *parent != '\0' ? parent : "/tmp", "tessera-check"};
 }
 
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() try : folder_(make_folder()) {
+} catch (const Error& error) {
+  throw Error(error.code(), std::string("check: ") + error.what() + "; TMPDIR says where");
+}
+
+bench::Printed run_compiler(const std::vector<std::string>& words, const std::string& folder) {
+  return bench::run_program(words, "", {}, {"TMPDIR=" + folder});
 }
 
 std::string find_clang() {

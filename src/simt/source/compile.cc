@@ -12,6 +12,7 @@
 #include "bench/run_program.h"
 #include "simt/source/columns.h"
 #include "simt/source/diagnostics.h"
+#include "simt/source/edits.h"
 #include "simt/source/libraries.h"
 #include "simt/source/tokens.h"
 #include "simt/source/words.h"
@@ -214,7 +215,7 @@ void compile_object(const Words& base, const std::string& text, const std::strin
   Words words = base;
   for (const std::string& option : sanitiser_options()) append(words, {"-mllvm", option});
   append(words, {text, "-o", object});
-  const bench::Printed printed = bench::run_program(words);
+  const bench::Printed printed = run_compiler(words, context.folder);
   if (printed.exit_code != 0) fail(printed.err, context, doubts);
 }
 
@@ -239,7 +240,7 @@ std::string preprocessed(const Words& command, const Source& source,
                          const TemporaryFolder& folder) {
   std::set<std::string> standing_in;
   for (;;) {
-    const bench::Printed printed = bench::run_program(command);
+    const bench::Printed printed = run_compiler(command, folder.path());
     const bool is_done = printed.exit_code == 0;
     const std::string header =
         is_done ? library_header(printed.out, folder.path()) : missing_library_header(printed.err);
@@ -281,7 +282,8 @@ Translation read_source(const Source& source, const TemporaryFolder& folder) {
     // Both as one file, so that what is appended sees the program's macros.
     const std::string joined = folder.path() + "/joined.cu";
     const std::string parent = std::filesystem::path(source.path).parent_path().string();
-    write_file(joined, "# 1 \"" + source.path + "\"\n" + read_file(source.path) +
+    write_file(joined, "# 1 " + c_string(source.path) + "\n" +
+                           std::string(without_mark(read_file(source.path))) +
                            "\n# 1 \"<driver>\"\n" + source.appended);
     append(words, {"-iquote", parent.empty() ? "." : parent, joined});
   }
@@ -314,7 +316,7 @@ std::string compile(const Translation& translation, const Source& source, Build 
     append(words, {"-fPIC", "-fdeclspec", "-w", "-O1", "-isystem", words_folder(folder)});
   }
   append(words, flags.link);
-  const bench::Printed printed = bench::run_program(words);
+  const bench::Printed printed = run_compiler(words, folder.path());
   if (printed.exit_code != 0) {
     throw Error(ErrorCode::kBadFile, source.path + ": does not link\n" +
                                          readable_link_errors(printed.err, folder.path()));

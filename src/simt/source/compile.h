@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/run_program.h"
+#include "io/temporaries.h"
 #include "simt/source/translate.h"
 
 namespace tessera::simt {
@@ -16,18 +18,18 @@ struct Source {
   std::string kernel = {};         ///< the one meant; empty: any
 };
 
-/// A folder that vanishes with the object; TMPDIR or /tmp.
+/// A folder that vanishes with the object, or with the program if a signal ends it; TMPDIR or /tmp.
 class TemporaryFolder {
  public:
   TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return folder_.path(); }
 
  private:
-  std::string path_;
+  const io::TemporaryFolder folder_;
 };
+
+/// As bench::run_program; what a compiler keeps for itself goes into the folder too.
+bench::Printed run_compiler(const std::vector<std::string>& words, const std::string& folder);
 
 /// The clang++ to use: TESSERA_CLANG, or clang++, or the newest clang++-N on PATH, 14 or newer.
 /// Throws Error(kUnsupported) that names the package when there is none.

@@ -41,4 +41,9 @@ std::string c_string(std::string_view text) {
   return result + "\"";
 }
 
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 }  // namespace tessera::simt

@@ -45,4 +45,8 @@ class Edits {
 /// A C string literal.
 std::string c_string(std::string_view text);
 
+/// Without the byte order mark that an editor may have begun a UTF-8 file with: compilers skip it
+/// at the start of a file, and nowhere else.
+std::string_view without_mark(std::string_view text);
+
 }  // namespace tessera::simt
