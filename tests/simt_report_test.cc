@@ -1,11 +1,13 @@
 // Reports of made-up results: every rule in text, JSON, SARIF and HTML.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
 #include <sstream>
 
+#include "simt/report/lost_lines.h"
 #include "simt/report/rules.h"
 #include "simt/report/summary.h"
 #include "simt/report/text.h"
@@ -159,6 +161,33 @@ TEST(TextReport, StaysWithinItsWidth) {
     if (contains(line, "warning:") || contains(line, "error:")) continue;
     EXPECT_LE(display_width(line), 100) << line;
   }
+}
+
+TEST(TextReport, HeadingsAreWhole) {
+  Report r = full_report();
+  const std::string name = "product<float, 128, 128, 16, 8, 8, (Layout)0, 4, true>";
+  for (Site& site : r.count.sites) site.kernel = name;
+  std::string flat = text_report(r, false);
+  std::replace(flat.begin(), flat.end(), '\n', ' ');
+  EXPECT_SAYS(flat, "Accesses of warps in " + name + ": sectors of global and wavefronts");
+  EXPECT_SAYS(flat, "of shared memory, for each request");
+}
+
+TEST(LostLines, AreThoseOfTheSameArraysOtherAccesses) {
+  const Site a = shared_site("As", 6, 4, 1, 1), again = shared_site("As", 6, 16, 2, 2);
+  Site lost = shared_site("As", 0, 4, 1, 1), of_another = shared_site("Bs", 0, 4, 1, 1);
+  Site store = lost;
+  store.is_write = true;
+  std::vector<Site> sites = {lost, a, of_another, again, store};
+  find_lost_lines(sites);
+  EXPECT_EQ(sites[0].place.line, 6);
+  EXPECT_EQ(sites[0].place.column, 0);
+  EXPECT_EQ(sites[2].place.line, 0) << "no other access of Bs";
+  EXPECT_EQ(sites[4].place.line, 0) << "no other store";
+  sites = {lost, a, shared_site("As", 7, 4, 1, 1)};
+  find_lost_lines(sites);
+  EXPECT_EQ(sites[0].place.line, 0) << "one of two lines";
+  EXPECT_SAYS(text_report(with_sites(sites), false), "  (no line)");
 }
 
 TEST(TextReport, ColourOnlyWhenAsked) {

@@ -13,9 +13,13 @@
 
 #include "simt/causes.h"
 #include "simt/hints.h"
+#include "simt/memory_need.h"
 #include "simt/nvcc_source.h"
 #include "simt/report/cubin.h"
+#include "simt/report/lost_lines.h"
+#include "simt/run/elements.h"
 #include "simt/source/compile.h"
+#include "simt/source/edits.h"
 #include "simt/source/translate.h"
 #include "tessera/error.h"
 
@@ -26,13 +30,18 @@ std::string read_file(const std::string& path) {
   const auto bad = [&](const std::string& what) {
     return Error(ErrorCode::kBadFile, fmt::format("check: {} {}", path, what));
   };
-  // It is read more than once, which a pipe is not.
+  // It is read more than once, by compilers too, which what comes through a descriptor cannot be.
+  if (path == "-" || path == "/dev/stdin" || path.starts_with("/dev/fd/") ||
+      path.starts_with("/proc/self/fd/")) {
+    throw bad("is no file that can be read twice: write the source to a file");
+  }
   std::error_code ignored;
   const bool exists = std::filesystem::exists(path, ignored);
   if (exists && !std::filesystem::is_regular_file(path, ignored)) throw bad("is no regular file");
   std::ifstream in(path, std::ios::binary);
   std::string text(std::istreambuf_iterator<char>(in), {});
   if (!in) throw Error(ErrorCode::kBadFile, fmt::format("check: cannot read {}", path));
+  text = without_mark(text);
   if (text.find('\0') != std::string::npos) throw bad("is no text: it holds zero bytes");
   return text;
 }
@@ -149,6 +158,7 @@ class CheckedProgram::Parts {
     is_lone = !may_have_main || options.as_lone_kernel;
     check_options();
     if (is_lone) try_driver();
+    if (is_lone) check_memory(need_, bytes_available());
   }
 
   Driver driver(const Sizes& sizes) const {
@@ -189,6 +199,7 @@ class CheckedProgram::Parts {
   Translation compiled_from_;  // with one, if it needs one
   bool is_derived_ = false;    // block or grid
   bool has_one_size_ = false;  // M = N = K
+  MemoryNeed need_;            // of a lone kernel
   std::string images_[2];      // by build; each is touched by one thread of a run
   std::shared_future<Cubin> cubin_;
 };
@@ -219,10 +230,16 @@ void CheckedProgram::Parts::try_driver() {
     const Driver made = driver(options.driver.m == 0 ? same : sizes());
     const std::vector<Role>& roles = made.roles.roles;
     has_one_size_ = std::find(roles.begin(), roles.end(), Role::kSquare) != roles.end();
+    need_ = {sizes(),
+             static_cast<std::int64_t>(element_bytes(made.roles.element)),
+             static_cast<std::int64_t>(element_bytes(made.roles.element_c)),
+             std::find(roles.begin(), roles.end(), Role::kD) != roles.end(),
+             options.count,
+             options.max_accesses};
   } catch (const Error&) {
     compiled(program_, source_, Build::kCheck, folder);
     if (program_.kernels.empty() && program_.solves.empty()) {
-      throw Error(ErrorCode::kInvalidArgument,
+      throw Error(ErrorCode::kUnsupported,
                   fmt::format("check: {} has no __global__ function and no solve(A, B, C, M, N, K)",
                               options.path));
     }
@@ -324,6 +341,7 @@ Report CheckedProgram::Parts::run(const Sizes& sizes, bool count, bool quiet) {
   if (count_task.valid()) {
     try {
       report.count = count_task.get();
+      find_lost_lines(report.count.sites);
     } catch (const Error& error) {
       if (!failure)
         report.notes.push_back(fmt::format("accesses were not counted: {}", error.what()));

@@ -48,7 +48,7 @@ class TextReport {
   }
   void heading(const std::string& text) {
     line();
-    line(paint(kBold, clip(printable(text), kWidth)));
+    for (const std::string& l : wrap(printable(text), kWidth, 0)) line(paint(kBold, l));
   }
 
   static std::string position(const Place& p) {
@@ -145,6 +145,7 @@ class TextReport {
   }
 
   std::string site_place(const Site& s) {
+    if (s.place.line == 0) return "(no line)";
     std::string where = std::to_string(s.place.line);
     if (s.place.column > 0) where += fmt::format(":{}", s.place.column);
     if (!source_.is_main(s.place))
