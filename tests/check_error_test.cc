@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "support/cli.h"
@@ -87,11 +88,14 @@ TEST_F(CheckError, FilesThatAreNoSource) {
     expect_error(check("locked.cu"), 3, {"cannot read", "locked.cu"});
   }
   expect_error(run_tessera({"check"}), 2, {"FILE is missing"});
+  for (const std::string stream : {"-", "/dev/stdin", "/dev/fd/0"}) {
+    expect_error(run_tessera({"check", stream}), 3, {stream, "read twice"});
+  }
 }
 
 TEST_F(CheckError, NothingToRun) {
-  expect_refused("", 2, {"k.cu has no __global__ function and no solve("});
-  expect_refused("int f() { return 1; }\n", 2, {"k.cu has no __global__ function"});
+  expect_refused("", 4, {"k.cu has no __global__ function and no solve("});
+  expect_refused("int f() { return 1; }\n", 4, {"k.cu has no __global__ function"});
   const Ran host_only = check_text("#include <cstdio>\nint main() { puts(\"hello\"); }\n");
   EXPECT_EQ(host_only.code, 4);
   EXPECT_EQ(host_only.out, "hello\n");
@@ -131,6 +135,78 @@ TEST_F(CheckError, Usage) {
   expect_refused(kKernel, 2, {"--layout col", "--gpu compares row-major"},
                  {"--layout", "col", "--gpu"});
   expect_refused(kKernel, 4, {"none/page.html"}, {"--html", path("none/page.html")});
+  for (const std::string option : {"--gemm", "--block", "--grid", "--shared", "--roles", "--html",
+                                   "--sarif", "--kernel", "--arch"}) {
+    expect_refused(kKernel, 2, {option}, {option, ""});
+  }
+  for (const std::string chip :
+       {"sm_20", "sm_9", "sm_", "90", "sm_90z", "sm_90 --run", "sm_9000"}) {
+    expect_refused(kKernel, 2, {"--arch", chip, "sm_50"}, {"--arch", chip});
+  }
+  for (const std::string time : {"nan", "-nan", "inf", "0", "-1"}) {
+    expect_refused(kKernel, 2, {"--time-limit", time, "0.1 to"}, {"--time-limit=" + time});
+  }
+  expect_refused(kKernel, 2, {"--max-accesses", "0", "from 1"}, {"--max-accesses", "0"});
+  expect_refused(kKernel, 2, {"--step-limit", "0", "from 1"}, {"--step-limit", "0"});
+}
+
+TEST_F(CheckError, OutputsThatAreTheSource) {
+  write_file(path("k.cu"), kKernel);
+  std::filesystem::create_symlink(path("k.cu"), path("link.html"));
+  std::filesystem::create_hard_link(path("k.cu"), path("hard.html"));
+  for (const std::string option : {"--html", "--sarif", "--gpu-image"}) {
+    for (const std::string name : {"k.cu", "./k.cu", "link.html", "hard.html"}) {
+      expect_error(check("k.cu", {option, path(name)}), 2, {option, name, "same file as FILE"});
+    }
+  }
+  expect_error(check("k.cu", {"--html", path("new"), "--sarif", path("./new")}), 2,
+               {"--sarif", "same file as --html"});
+  write_file(path("rest.cpp"), "int answer() { return 42; }\n");
+  expect_error(check("k.cu", {"--html", path("rest.cpp"), "--", path("rest.cpp")}), 2,
+               {"--html", "rest.cpp", "same file"});
+  EXPECT_EQ(read_file(path("k.cu")), kKernel);
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
+}
+
+TEST_F(CheckError, SizesThatDoNotFit) {
+  const std::string three =
+      "__global__ void k(const float* A, const float* B, float* C, int M, "
+      "int N, int K) { C[0] = A[0] * B[0]; }\n";
+  expect_refused(three, 4, {"--gemm 1048576,1048576,1", "need about", "GiB", "available"},
+                 {"--gemm", "1048576,1048576,1"});
+}
+
+TEST_F(CheckError, NamesAndMarksOfALoneKernel) {
+  const std::vector<std::string> sizes = {"--gemm", "16,16,16"};
+  const std::string folder = "a \"quoted\\ folder";
+  std::filesystem::create_directory(path(folder));
+  write_file(path(folder + "/k\"\\.cu"), replaced(kKernel, "C[y * N + x]", "C[y * N + x + 1]"));
+  const Ran ran = check(folder + "/k\"\\.cu", sizes);
+  EXPECT_EQ(ran.code, 6) << ran.err;
+  EXPECT_NE(ran.out.find("/k\"\\.cu:6:"), std::string::npos) << ran.out;
+  expect_clean(check_text("\xef\xbb\xbf" + kKernel, sizes));
+  const Ran marked = check_text("\xef\xbb\xbf" + replaced(kKernel, "C[y", "D[y"), sizes);
+  EXPECT_NE(marked.err.find("k.cu:6:3: error:"), std::string::npos) << marked.err;
+}
+
+TEST_F(CheckError, AnNvccThatDoesNotWork) {
+  write_file(path("k.cu"), kKernel);
+  std::filesystem::create_directory(path("bin"));
+  for (const std::string says : {"", "echo \"$0: error: $*\""}) {
+    write_file(path("bin/nvcc"), "#!/bin/sh\n" + says + "\nexit 7\n");
+    ASSERT_EQ(::chmod(path("bin/nvcc").c_str(), 0700), 0);
+    Limits limits;
+    const std::string before = std::getenv("PATH");
+    limits.environment = {"PATH=" + path("bin") + ":" + before};
+    const Ran ran = run_tessera({"check", path("k.cu"), "--gemm", "16,16,16"}, limits);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const std::string flat = replaced(replaced(ran.out, "\n", " "), "  ", " ");
+    EXPECT_NE(flat.find("nvcc did not compile it"), std::string::npos) << ran.out;
+    EXPECT_NE(flat.find(says.empty() ? "exit code 7, without a message" : "error: -cubin"),
+              std::string::npos)
+        << ran.out;
+    EXPECT_EQ(flat.find("tessera-check-"), std::string::npos) << ran.out;
+  }
 }
 
 TEST_F(CheckError, WhatDoesNotCompile) {

@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 
 #include "check_args.h"
 #include "cli.h"
+#include "io/tensor.h"
 #include "quantities.h"
 #include "simt/gpu/image.h"
 #include "simt/gpu/trial.h"
 #include "simt/report/cubin.h"
 #include "simt/report/json_text.h"
+#include "simt/source/compile.h"
 #include "tessera/error.h"
 #include "text_file.h"
 
@@ -30,6 +33,38 @@ void parse_gemm(CheckArgs& args) {
   }
   args.options.driver.m = m, args.options.driver.n = n, args.options.driver.k = k;
   args.options.as_lone_kernel = true;
+}
+
+/// Also of files that are not there yet.
+bool are_same(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return io::same_file(a, b) || std::filesystem::weakly_canonical(a, ignored) ==
+                                    std::filesystem::weakly_canonical(b, ignored);
+}
+
+/// Refused before a long run, not after it, and before the source is written over.
+void check_outputs(const CheckArgs& args) {
+  struct Output {
+    const char* option;
+    const std::string& file;
+  };
+  const Output outputs[] = {
+      {"--html", args.html}, {"--sarif", args.sarif}, {"--gpu-image", args.gpu_image}};
+  std::vector<Output> others = {{"FILE", args.options.path}};
+  for (const std::string& flag : args.options.flags) {
+    if (simt::is_source(flag)) others.push_back({"the source", flag});
+  }
+  for (const Output& output : outputs) {
+    if (output.file.empty()) continue;
+    for (const Output& other : others) {
+      if (!are_same(output.file, other.file)) continue;
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("check: {} {} is the same file as {} {}; they must differ",
+                              output.option, output.file, other.option, other.file));
+    }
+    others.push_back(output);
+  }
+  for (const Output& output : outputs) check_output_file(output.file);
 }
 
 /// A compiler's message has lines of its own, which matter; only what could drive the terminal
@@ -52,9 +87,7 @@ std::string without_verb(const std::string& message) {
 
 void finish(CheckArgs& args) {
   parse_gemm(args);
-  for (const std::string& file : {args.html, args.sarif}) {
-    if (!file.empty()) check_output_file(file);  // refused before a long run, not after it
-  }
+  check_outputs(args);
   simt::CheckOptions& o = args.options;
   if (!o.driver.kernel.empty()) o.as_lone_kernel = true;
   if (o.driver.column_major() && args.gpu) {
@@ -116,6 +149,26 @@ int run_check(CheckArgs args) {
   return is_answer(args) ? judge_answer(args) : check_program(args);
 }
 
+std::string not_empty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
+
+std::string at_least_one(const std::string& text) {
+  std::uint64_t number = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, number);
+  return is_number && number > 0 ? "" : fmt::format("{}: must be a number from 1 on", text);
+}
+
+std::string seconds(const std::string& text) {
+  double number = 0;
+  // Not the other way round: of nan no comparison holds.
+  const bool fits = CLI::detail::lexical_cast(text, number) && number >= 0.1 && number <= 1e6;
+  return fits ? "" : fmt::format("{}: must be a number of seconds from 0.1 to 1000000", text);
+}
+
+std::string architecture(const std::string& text) {
+  if (simt::is_architecture(text)) return "";
+  return fmt::format("{}: must be like sm_90, and at least sm_50", text);
+}
+
 }  // namespace
 
 void write_reports(const CheckArgs& args, const simt::Report& report) {
@@ -129,7 +182,6 @@ int write_gpu_image(const CheckArgs& args) {
     throw Error(ErrorCode::kUnsupported,
                 "check: --gpu-image: no nvcc on PATH, in CUDA_HOME or in /usr/local/cuda");
   }
-  check_output_file(args.gpu_image);
   simt::CheckOptions options = args.options;
   if (is_answer(args)) options.as_lone_kernel = true;
   const simt::CheckedProgram program(options);
@@ -147,14 +199,20 @@ Verb add_check(CLI::App& root) {
   app->add_option("FILE", o.path,
                   "CUDA source: a program with main, a kernel, or an answer to the exercise");
   app->add_option("FLAGS", o.flags, "flags for the compiler, behind --: -I, -D, -std, libraries");
-  app->add_option("--kernel", o.driver.kernel, "kernel to run: tiled, or tiled<16>");
-  app->add_option("--gemm", args->gemm, "sizes M,N,K of the product that the kernel is run on");
-  app->add_option("--block", o.driver.block, "threads of a block: x,y (default: derived)");
+  app->add_option("--kernel", o.driver.kernel, "kernel to run: tiled, or tiled<16>")
+      ->check(not_empty);
+  app->add_option("--gemm", args->gemm, "sizes M,N,K of the product that the kernel is run on")
+      ->check(not_empty);
+  app->add_option("--block", o.driver.block, "threads of a block: x,y (default: derived)")
+      ->check(not_empty);
   app->add_option("--grid", o.driver.grid,
-                  "blocks, in terms of M, N, K: ceil(N/16),ceil(M/16) (default: derived)");
-  app->add_option("--shared", o.driver.shared, "dynamic shared memory of a launch, in bytes");
+                  "blocks, in terms of M, N, K: ceil(N/16),ceil(M/16) (default: derived)")
+      ->check(not_empty);
+  app->add_option("--shared", o.driver.shared, "dynamic shared memory of a launch, in bytes")
+      ->check(not_empty);
   app->add_option("--roles", o.driver.roles,
-                  "what the kernel's arguments are, in order: A,B,C,M,N,K,lda,ldb,ldc,alpha,beta");
+                  "what the kernel's arguments are, in order: A,B,C,M,N,K,lda,ldb,ldc,alpha,beta")
+      ->check(not_empty);
   app->add_option("--layout", o.driver.layout,
                   "of the matrices that a kernel is run on: row, or col as in BLAS (default: row)")
       ->check(CLI::IsMember({"row", "col"}));
@@ -167,23 +225,27 @@ Verb add_check(CLI::App& root) {
   app->add_option("--gpu-image", args->gpu_image, "only compile the kernel for --gpu elsewhere")
       ->group("");
   app->add_flag("--json", args->json, "print the report as JSON");
-  app->add_option("--html", args->html, "write the source with its findings and counts to a file");
-  app->add_option("--sarif", args->sarif, "write a SARIF file for code review");
+  app->add_option("--html", args->html, "write the source with its findings and counts to a file")
+      ->check(not_empty);
+  app->add_option("--sarif", args->sarif, "write a SARIF file for code review")->check(not_empty);
   app->add_option("--fail-on", args->fail_on, "finding, or warning: what makes the exit code 6")
       ->check(CLI::IsMember({"finding", "warning"}));
   app->add_flag("--no-count", args->no_count, "only look for faults; count no accesses");
   app->add_flag("--no-nvcc", args->no_nvcc, "take access widths from the source");
   app->add_option("--arch", o.architecture, "architecture for registers and occupancy")
+      ->check(architecture)
       ->capture_default_str();
   app->add_option("--workers", o.workers, "threads of the executor (default: the cores)")
       ->check(CLI::Range(0, 256));
   app->add_option("--time-limit", o.time_limit_s, "seconds for the program")
-      ->check(CLI::Range(0.1, 1e6))
+      ->check(seconds)
       ->capture_default_str();
   app->add_option("--step-limit", o.thread_accesses, "accesses of one thread")
+      ->check(at_least_one)
       ->capture_default_str();
   app->add_option("--max-accesses", o.max_accesses,
                   "watched accesses, about; with more, only some blocks are checked")
+      ->check(at_least_one)
       ->capture_default_str();
   app->add_flag("-q,--quiet", args->quiet, "print nothing");
   app->footer(
