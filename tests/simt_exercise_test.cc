@@ -134,6 +134,7 @@ TEST(ExerciseSource, HasItsMarkersOnce) {
   }
   EXPECT_TRUE(is_exercise(text));
   EXPECT_TRUE(is_exercise("// mine\n" + text));
+  EXPECT_TRUE(is_exercise("\xef\xbb\xbf" + text)) << "an editor's byte order mark";
   EXPECT_FALSE(is_exercise("__global__ void tiled() {}\n"));
 }
 
