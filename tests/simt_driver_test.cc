@@ -223,6 +223,63 @@ TEST(Driver, DerivesFromTheBodyItself) {
               "block (256), grid (ceil(M/256))");
 }
 
+TEST(Driver, DerivesWhatAWarpOrABlockHas) {
+  const auto derived = [](const std::string& body) { return how(kernel("k", kProduct, body)); };
+  // A warp has one element.
+  EXPECT_SAYS(derived("int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32; if (warp >= M * N) "
+                      "return; C[warp / N * N + warp % N] = 0;"),
+              "block (256), grid (ceil(M*N/8))");
+  EXPECT_SAYS(
+      derived("int t = blockIdx.x * blockDim.x + threadIdx.x; int row = t >> 5; if (row < M)"
+              " C[row * N] = 0;"),
+      "block (256), grid (ceil(M/8))");
+  EXPECT_SAYS(derived("int w = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; if (w < M * N) "
+                      "C[w] = 0;"),
+              "grid (ceil(M*N/8))");
+  // A block has one element, row or column.
+  EXPECT_SAYS(derived("int i = blockIdx.y, j = blockIdx.x, t = threadIdx.x; C[i * N + j] = t;"),
+              "block (256), grid (N, M)");
+  EXPECT_SAYS(derived("__shared__ float sums[128]; int i = blockIdx.x, j = blockIdx.y; "
+                      "C[i * N + j] = 0;"),
+              "block (128), grid (M, N), derived from a shared array [128]");
+  EXPECT_SAYS(derived("int row = blockIdx.x; for (int j = threadIdx.x; j < N; j += blockDim.x) "
+                      "C[row * N + j] = 0;"),
+              "block (256), grid (M)");
+  EXPECT_SAYS(derived("int i = blockIdx.x / N, j = blockIdx.x % N; C[i * N + j] = 0;"),
+              "block (256), grid (M*N)");
+  EXPECT_SAYS(derived("int row = blockIdx.y; int col = blockIdx.x * blockDim.x + threadIdx.x; "
+                      "C[row * N + col] = 0;"),
+              "block (256), grid (ceil(N/256), M)");
+  // Not those that are multiplied by a tile later, or given to a function.
+  for (const char* body : {"int bx = blockIdx.x, by = blockIdx.y; C[by * 16 * N + bx * 16] = 0;",
+                           "int bx = blockIdx.x, by = blockIdx.y; f(C, bx, by);",
+                           "int bx = blockIdx.x, by = blockIdx.y; C[((by + 0) * 16) * N + (bx + 0) "
+                           "* 16] = 0;"}) {
+    EXPECT_SAYS(derived(body), "grid (ceil(N/256), M)");
+  }
+}
+
+TEST(Driver, NamesOfTheSource) {
+  const auto names = [](const char* parameters_text, const std::string& body = "") {
+    std::string out;
+    for (const SaidAs& n :
+         make_driver(with({kernel("k", parameters_text, body)}), sizes(8, 8, 8)).names) {
+      if (n.own != n.general) out += n.general + "=" + n.own + " ";
+    }
+    return out;
+  };
+  EXPECT_EQ(names(kProduct), "");
+  EXPECT_EQ(names("const float* d_a, const float* d_b, float* d_c, int m, int n, int k"),
+            "A=d_a B=d_b C=d_c M=m N=n K=k ");
+  EXPECT_EQ(names("const float* A, const float* B, float* C, int width"),
+            "M=width N=width K=width ");
+  EXPECT_EQ(names(kProduct,
+                  "int r = blockIdx.y * 16 + threadIdx.y, c = blockIdx.x * 16 + threadIdx.x; float "
+                  "s = 0; for (int i = 0; i < N; ++i) s += A[r * N + i] * B[i * K + c]; "
+                  "C[r * K + c] = s;"),
+            "N=K K=N ");
+}
+
 TEST(Driver, OneSizeForAll) {
   const Translation t = with({kernel("k", "float* M, float* N, float* P, int Width")});
   EXPECT_SAYS(make_driver(t, sizes(9, 9, 9)).text, "(int)simt_x_->m_)");

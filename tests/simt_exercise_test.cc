@@ -49,6 +49,7 @@ Finding found(const std::string& rule, int line, const std::string& array = "s_a
   f.remedy = "remedy of " + rule;
   f.place = {"tiled.cu", line, 0, "tiled"};
   f.array = array;
+  if (rule == rule::kWrongResult) f.at_fault = array;
   if (other) f.other_place = Place{"tiled.cu", other, 0, "tiled"};
   return f;
 }

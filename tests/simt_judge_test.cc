@@ -101,14 +101,15 @@ Finding wrong(const Product& x) {
     return {};
   }
   EXPECT_FALSE(all[0].remedy.empty());
-  EXPECT_FALSE(all[0].array.empty());
+  EXPECT_EQ(all[0].array, x.name_c);
+  EXPECT_FALSE(all[0].at_fault.empty());
   EXPECT_EQ(all[0].place.line, 12);
   EXPECT_EQ(all[0].message.find('\n'), std::string::npos);
   return all[0];
 }
 std::string wrong_text(const Product& x) {
   const Finding f = wrong(x);
-  return f.message + " || " + f.remedy + " || " + f.array;
+  return f.message + " || " + f.remedy + " || " + f.at_fault;
 }
 
 // --- right results
@@ -374,11 +375,11 @@ TEST(Faults, ReadTransposed) {
            [&](I i, I j) { return summed(x, x.k, [&](I p) { return at(i, p) * b_of(x, p, j); }); });
     EXPECT_SAYS(wrong_text(x), "everywhere");
     EXPECT_SAYS(wrong_text(x), ": A is read transposed;");
-    EXPECT_EQ(wrong(x).array, "A");
+    EXPECT_EQ(wrong(x).at_fault, "A");
     fill_c(x,
            [&](I i, I j) { return summed(x, x.k, [&](I p) { return a_of(x, i, p) * bt(p, j); }); });
     EXPECT_SAYS(wrong_text(x), ": B is read transposed;");
-    EXPECT_EQ(wrong(x).array, "B");
+    EXPECT_EQ(wrong(x).at_fault, "B");
     const auto both = [&](I i, I j) {
       return summed(x, x.k, [&](I p) { return at(i, p) * bt(p, j); });
     };
@@ -576,6 +577,37 @@ TEST(Faults, SameTileInEveryStep) {
   EXPECT_SAYS(wrong_text(x), "every K step uses the first tile of B");
 }
 
+TEST(Faults, RowsOfCThatOverlap) {
+  Product x = problem(37, 41, 20);
+  // Later rows over earlier ones, K apart; which of them stays is chance.
+  x.c.assign(x.c.size(), 0);
+  x.written.assign(x.c.size(), false);
+  for (I i = 0; i < x.m; ++i) {
+    for (I j = 0; j < x.n; ++j) {
+      const auto at = static_cast<std::size_t>((i * 7 % x.m) * x.k + j);
+      x.c[at] = static_cast<float>(
+          summed(x, x.k, [&](I p) { return a_of(x, i * 7 % x.m, p) * b_of(x, p, j); }));
+      x.written[at] = true;
+    }
+  }
+  const std::vector<Finding> all = judge(x);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].rule, rule::kNeverWritten);
+  EXPECT_EQ(all[1].remedy, "the leading dimension of C is N, not K");
+  EXPECT_EQ(all[1].proof, Proof::kIndex);
+}
+
+TEST(Faults, AGuessIsMarked) {
+  Product x = problem(37, 41, 50);
+  fill_c(x, [&](I i, I j) { return weighed(x, i, j, [](I) { return 1; }); });
+  for (I j = 0; j < x.n; ++j) x.c[static_cast<std::size_t>(36 * x.n + j)] = -std::nan("");
+  const Finding f = wrong(x);
+  EXPECT_EQ(f.proof, Proof::kRegion);
+  EXPECT_NE(f.message.find(f.cause), std::string::npos);
+  EXPECT_SAYS(f.message, "C[36][0] is nan and");
+  EXPECT_EQ(f.array + f.element, "C[36][0]");
+}
+
 TEST(Faults, LoadsUnderTheGuardOfC) {
   Product x = problem(37, 41, 50);
   fill_c(x, [&](I i, I j) {
@@ -584,7 +616,7 @@ TEST(Faults, LoadsUnderTheGuardOfC) {
   std::string text = wrong_text(x);
   EXPECT_SAYS(text, "C is wrong in the tail of N, columns 32 to 40");
   EXPECT_SAYS(text, "the load of A is under the guard of a column of C");
-  EXPECT_EQ(wrong(x).array, "A");
+  EXPECT_EQ(wrong(x).at_fault, "A");
   fill_c(x, [&](I i, I j) {
     return weighed(x, i, j, [&](I p) { return i < 32 || p % 16 < 37 % 16 ? 1 : 0; });
   });

@@ -189,6 +189,7 @@ class CheckedProgram::Parts {
   void check_options() const;
   void try_driver();
   void set_drive(const Sizes& sizes, Report& report, RunOptions& run_options);
+  void say_causes(Report& report) const;
   void start_nvcc();
   const std::string& image(Build build);
   RunResult count_accesses(RunOptions run_options, Report& report);
@@ -198,6 +199,7 @@ class CheckedProgram::Parts {
   Translation program_;        // without a driver
   Translation compiled_from_;  // with one, if it needs one
   bool is_derived_ = false;    // block or grid
+  std::vector<SaidAs> names_;  // of a lone kernel
   bool has_one_size_ = false;  // M = N = K
   MemoryNeed need_;            // of a lone kernel
   std::string images_[2];      // by build; each is touched by one thread of a run
@@ -256,6 +258,7 @@ void CheckedProgram::Parts::set_drive(const Sizes& sizes, Report& report, RunOpt
     refuse(compiled_from_.refusals);
   }
   report.how = made.how;
+  names_ = made.names;
   is_derived_ = made.how.find("derived from") != std::string::npos;
   if (!made.grid_note.empty()) report.notes.push_back(made.grid_note);
   run_options.has_drive = true;
@@ -264,6 +267,20 @@ void CheckedProgram::Parts::set_drive(const Sizes& sizes, Report& report, RunOpt
     run_options.product_file = product_file(sizes);
     std::filesystem::remove(run_options.product_file);
   }
+}
+
+/// In the names of the source, and causes first.
+void CheckedProgram::Parts::say_causes(Report& report) const {
+  std::vector<Finding>& findings = report.check.findings;
+  for (Finding& f : findings) f = in_own_names(std::move(f), names_);
+  name_missing_threads(findings, options.path, text);
+  for (Finding& f : findings) {
+    if (!is_derived_ || (f.rule != rule::kNeverWritten && f.rule != rule::kLaunch)) continue;
+    f.remedy += fmt::format(
+        "; or the launch is another: {} was derived from the source, --block and --grid give yours",
+        report.how.substr(0, report.how.find(", derived")));
+  }
+  findings = causes_first(std::move(findings));
 }
 
 void CheckedProgram::Parts::start_nvcc() {
@@ -334,7 +351,7 @@ Report CheckedProgram::Parts::run(const Sizes& sizes, bool count, bool quiet) {
     run_options.watch = {true, false};
     run_options.output = quiet ? RunOptions::Output::kNowhere : options.output;
     report.check = simt::run(run_options);
-    report.check.findings = causes_first(std::move(report.check.findings));
+    say_causes(report);
   } catch (...) {
     failure = std::current_exception();
   }

@@ -79,6 +79,7 @@ void add_layout_hint(Report& report, const CheckedProgram& program) {
   const std::string hint =
       "with column-major A, B and C there is no finding; if they are meant so, give --layout col";
   report.notes.insert(report.notes.begin(), hint);
+  report.hint = hint;
   for (Finding& f : report.check.findings) {
     if (f.rule == rule::kWrongResult) f.remedy += "; " + hint;
   }

@@ -36,6 +36,9 @@ Json to_json(const Finding& f) {
   j["phase"] = f.phase;
   j["phase_text"] = f.phase_text;
   j["count"] = f.count;
+  if (!f.at_fault.empty()) j["at_fault"] = f.at_fault;
+  if (!f.cause.empty()) j["cause"] = f.cause;
+  if (f.proof != Proof::kRegion) j["proof"] = static_cast<int>(f.proof);
   return j;
 }
 
@@ -54,6 +57,9 @@ Finding finding_from(const Json& j) {
   f.phase = j.at("phase");
   f.phase_text = j.at("phase_text");
   f.count = j.at("count");
+  f.at_fault = j.value("at_fault", "");
+  f.cause = j.value("cause", "");
+  f.proof = static_cast<Proof>(j.value("proof", 0));
   return f;
 }
 

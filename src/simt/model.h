@@ -54,6 +54,10 @@ inline constexpr char kWrongResult[] = "wrong-result";
 inline constexpr char kCrash[] = "crash";
 }  // namespace rule
 
+/// What speaks for the supposed cause of a wrong result: where the wrong elements are; that it
+/// gives the values; or that a wrong index of a whole matrix gives them.
+enum class Proof { kRegion, kValues, kIndex };
+
 /// What is wrong, where, between whom, and what to do about it.
 struct Finding {
   std::string rule;     ///< one of rule::
@@ -68,6 +72,10 @@ struct Finding {
   int phase = -1;           ///< barriers that the block had passed
   std::string phase_text;   ///< "K step 2: the third time between lines 24 and 28"
   std::uint64_t count = 1;  ///< times it was seen
+  // Of a wrong result:
+  std::string at_fault;          ///< the matrix whose index or guard it comes from; empty: unknown
+  std::string cause;             ///< the words of the message that say why
+  Proof proof = Proof::kRegion;  ///< of that
 };
 
 enum class Space { kShared, kGlobal };

@@ -159,7 +159,7 @@ class Examiner {
     if (f.rule == rule::kUninitialisedShared) return kLoad;
     if (f.rule == rule::kWrongResult) {
       if (is_filled(kAccumulate) && !is_filled(kLoad)) return kLoad;
-      return f.array == "A" || f.array == "B" ? kLoad : kAccumulate;
+      return f.at_fault == "A" || f.at_fault == "B" ? kLoad : kAccumulate;
     }
     if (f.rule == rule::kGlobalBounds || f.rule == rule::kRowOverrun ||
         f.rule == rule::kUninitialisedGlobal) {

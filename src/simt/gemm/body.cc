@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "simt/gemm/tokens.h"
@@ -33,6 +34,9 @@ class Reader {
     // Twice, because a loop may use what is assigned further down.
     trace();
     trace();
+    facts_.is_bare_x = facts_.uses_block_x && is_bare("x");
+    facts_.is_bare_y = facts_.uses_block_y && is_bare("y");
+    facts_.is_per_warp = is_per_warp();
     read_indices();
     read_guards();
     read_names();
@@ -84,6 +88,78 @@ class Reader {
         origins_[w_[i]] |= origin(i + 2, end);
       }
     }
+  }
+
+  /// The names that stand for blockIdx.x (or .y) itself.
+  std::set<std::string> aliases(const std::string& axis) const {
+    std::set<std::string> out;
+    for (std::size_t i = 0; i + 2 < w_.size(); ++i) {
+      if (!is_identifier(w_[i]) || w_[i + 1] != "=") continue;
+      const std::size_t end = statement_end(i + 2);
+      const bool is_block = end == i + 5 && w_[i + 2] == "blockIdx" && w_[i + 4] == axis;
+      if (is_block || (end == i + 3 && out.count(w_[i + 2]) != 0)) out.insert(w_[i]);
+    }
+    return out;
+  }
+
+  /// blockIdx.x (or .y) multiplied or divided by nothing but sizes, and given to no function.
+  bool is_bare(const std::string& axis) {
+    const std::set<std::string> names = aliases(axis);
+    for (std::size_t i = 0; i < w_.size(); ++i) {
+      const bool is_block = w_[i] == "blockIdx" && at(i + 1) == "." && at(i + 2) == axis;
+      if (!is_block && names.count(w_[i]) == 0) continue;
+      const std::size_t last = is_block ? i + 2 : i;
+      const std::string before = i > 0 ? w_[i - 1] : "", after = at(last + 1);
+      if (after == "=") continue;
+      if (after == ")" && (before == "(" || before == ",")) return false;
+      if (after == "," && (before == "(" || before == ",")) return false;
+      if (!is_scaled_by_sizes(i, last)) return false;
+      if (axis == "x" && (after == "/" || after == "%")) facts_.divides_x = true;
+    }
+    return true;
+  }
+
+  bool is_scaled_by_sizes(std::size_t first, std::size_t last) const {
+    const auto is_sign = [](const std::string& t) {
+      return t == "*" || t == "/" || t == "%" || t == "<<" || t == ">>";
+    };
+    for (std::size_t i = last + 1; is_sign(at(i)); i += 2) {
+      if (at(i)[0] == '<' || at(i)[0] == '>' || !is_pitch(at(i + 1))) return false;
+    }
+    for (std::size_t i = first; i >= 2 && is_sign(w_[i - 1]); i -= 2) {
+      if (w_[i - 1] != "*" || !is_pitch(w_[i - 2])) return false;
+    }
+    // (blockIdx.x + 1) * TILE
+    int depth = 0;
+    for (std::size_t i = last + 1; i < w_.size() && w_[i] != ";"; ++i) {
+      if (w_[i] == "(" || w_[i] == "[") ++depth;
+      if (w_[i] != ")" && w_[i] != "]") continue;
+      if (--depth < 0) return !is_sign(at(i + 1)) || is_pitch(at(i + 2));
+    }
+    return true;
+  }
+
+  /// "(blockIdx.x * blockDim.x + threadIdx.x) / 32" or "blockIdx.x * (blockDim.x / 32)".
+  bool is_per_warp() const {
+    for (std::size_t i = 2; i + 1 < w_.size(); ++i) {
+      const bool divides =
+          (w_[i] == "/" && (w_[i + 1] == "32" || w_[i + 1] == "warpSize" ||
+                            w_[i + 1] == "WARP_SIZE" || w_[i + 1] == "WARPSIZE")) ||
+          (w_[i] == ">>" && w_[i + 1] == "5");
+      if (!divides) continue;
+      if (w_[i - 1] == "x" && w_[i - 2] == "." && i >= 3 && w_[i - 3] == "blockDim") return true;
+      std::size_t begin = i - 1;
+      if (w_[begin] == ")") {
+        int depth = 0;
+        for (;; --begin) {
+          if (w_[begin] == ")") ++depth;
+          if (w_[begin] == "(" && --depth == 0) break;
+          if (begin == 0) return false;
+        }
+      }
+      if ((origin(begin, i) & kX) != 0) return true;
+    }
+    return false;
   }
 
   bool is_pitch(const std::string& t) const {
@@ -178,6 +254,7 @@ class Reader {
   /// "row < M" says what row runs over.
   void read_guards() {
     const bool square = names_.m == names_.n;
+    std::set<std::string> over;
     for (std::size_t i = 1; i + 1 < w_.size(); ++i) {
       if (w_[i] != "<" && w_[i] != ">=") continue;
       const std::string& bound = w_[i + 1];
@@ -187,25 +264,27 @@ class Reader {
       const unsigned from = origin(operand_begin(i), i);
       if (from != kX && from != kY) continue;
       if (!square && !facts_.x_is_row) facts_.x_is_row = (bound == names_.m) == (from == kX);
-      if (!square && from == kX && facts_.linear_over.empty()) {
-        facts_.linear_over = bound == names_.m ? "M" : "N";
-      }
+      if (!square && from == kX) over.insert(bound == names_.m ? "M" : "N");
     }
+    // An index that is divided into row and column runs over both.
+    if (over.size() == 1) facts_.linear_over = *over.begin();
+    facts_.divides_x = facts_.divides_x || over.size() == 2;
   }
 
   /// A variable called row that comes from blockIdx.x.
   void read_names() {
     if (facts_.x_is_row) return;
+    unsigned rows = 0, columns = 0;
     for (const auto& [name, from] : origins_) {
       std::string lower;
       for (char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       const bool row = lower.find("row") != std::string::npos;
       const bool column = lower.find("col") != std::string::npos;
-      if (row == column || (from != kX && from != kY)) continue;
-      facts_.x_is_row = row == (from == kX);
-      if (!facts_.uses_block_y) facts_.linear_over = row ? "M" : "N";
-      return;
+      if (row != column && (from == kX || from == kY)) (row ? rows : columns) |= from;
     }
+    if ((rows | columns) == 0 || rows == columns || rows == (kX | kY)) return;
+    facts_.x_is_row = rows != 0 ? rows == kX : columns == kY;
+    if (!facts_.uses_block_y) facts_.linear_over = rows != 0 ? "M" : "N";
   }
 
   /// "const int TILE = 16;"
@@ -230,7 +309,11 @@ class Reader {
       for (std::size_t j = i; j < w_.size() && w_[j] != ";" && facts_.extents.empty(); ++j) {
         if (w_[j] != "[") continue;
         const std::size_t close = closing(w_, j);
-        if (at(close + 1) != "[") continue;
+        if (at(close + 1) != "[") {
+          if (facts_.line_extent.empty()) facts_.line_extent = join(w_, j + 1, close);
+          j = close;
+          continue;
+        }
         const std::size_t end = closing(w_, close + 1);
         if (at(end + 1) == "[") break;
         facts_.extents = {join(w_, j + 1, close), join(w_, close + 2, end)};

@@ -18,6 +18,10 @@ struct BodyNames {
 struct BodyFacts {
   bool known = false;  ///< there is a body
   bool uses_block_x = false, uses_block_y = false;
+  /// A block has one row or column along this axis: blockIdx is not multiplied by a tile.
+  bool is_bare_x = false, is_bare_y = false;
+  bool divides_x = false;    ///< that index is divided into a row and a column
+  bool is_per_warp = false;  ///< a warp, not a thread, along blockIdx.x has one element
   bool uses_dynamic_shared = false;
   /// blockIdx.x chooses rows of C. No value: the body does not say.
   std::optional<bool> x_is_row;
@@ -28,6 +32,7 @@ struct BodyFacts {
   bool adds_to_c = false;            ///< C is added to and never stored to
   std::vector<Constant> constants;   ///< integer constants of its own
   std::vector<std::string> extents;  ///< of its first __shared__ array with two dimensions
+  std::string line_extent;           ///< of its first with one
 };
 
 BodyFacts read_body(const std::string& body, const BodyNames& names);

@@ -92,7 +92,10 @@ Finding in_column_major(Finding finding) {
   finding.message = in_column_major(finding.message);
   finding.remedy = in_column_major(finding.remedy);
   finding.element = in_column_major(finding.element);
-  if (finding.array == "A" || finding.array == "B") finding.array = turned_word(finding.array);
+  finding.cause = in_column_major(finding.cause);
+  for (std::string* array : {&finding.array, &finding.at_fault}) {
+    if (*array == "A" || *array == "B") *array = turned_word(*array);
+  }
   return finding;
 }
 

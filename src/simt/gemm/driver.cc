@@ -83,6 +83,7 @@ class Maker {
     out_.line = choice_.solve ? choice_.solve->line : choice_.kernel->line;
     out_.column_major = options_.column_major();
     set_roles();
+    out_.names = own_names(out_.roles, parameters_);
     check_sizes();
     if (choice_.solve) refuse_launch_options();
     const std::string call =

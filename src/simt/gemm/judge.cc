@@ -18,7 +18,13 @@ namespace {
 struct Explanation {
   Fault fault;
   Match match = Match::kNone;
+  bool is_index = false;  ///< of a whole matrix
 };
+
+/// The sign of a NaN says nothing.
+std::string number(double value) {
+  return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value);
+}
 
 /// The first fault that explains every element, else the first that explains all wrong ones.
 Explanation explain(const Evidence& e) {
@@ -29,12 +35,13 @@ Explanation explain(const Evidence& e) {
                         carry_faults, precision_faults}) {
     for (Fault& fault : faults(e)) {
       const Match match = e.test(fault);
-      if (match == Match::kEveryElement) return {std::move(fault), match};
-      if (match > best.match) best = {std::move(fault), match};
+      const bool is_index = faults == layout_faults;
+      if (match == Match::kEveryElement) return {std::move(fault), match, is_index};
+      if (match > best.match) best = {std::move(fault), match, is_index};
     }
   }
   if (best.match == Match::kNone) {
-    if (std::optional<Fault> fault = overrun_fault(e)) return {*fault, Match::kEveryElement};
+    if (std::optional<Fault> fault = overrun_fault(e)) return {*fault, Match::kEveryElement, false};
   }
   return best;
 }
@@ -165,14 +172,18 @@ class Judge {
     Finding out;
     out.rule = rule::kWrongResult;
     out.message = fmt::format(
-        "{} is wrong {} ({} of {} elements): {}; {}[{}][{}] is {:.6g} and should be {:.6g} within "
-        "{:.1e}",
+        "{} is wrong {} ({} of {} elements): {}; {}[{}][{}] is {} and should be {} within {:.1e}",
         x_.name_c, region.text, e.wrong().size(), x_.m * x_.n, fault.what, x_.name_c, i, j,
-        e.c(i, j), right.value, e.bound(right));
+        number(e.c(i, j)), number(right.value), e.bound(right));
     out.remedy = fault.remedy;
     out.kernel = x_.kernel;
     out.place = x_.place;
-    out.array = fault.array;
+    out.array = x_.name_c;
+    out.at_fault = fault.array;
+    out.cause = fault.what;
+    out.proof = explanation.match == Match::kNone ? Proof::kRegion
+                : explanation.is_index            ? Proof::kIndex
+                                                  : Proof::kValues;
     out.element = fmt::format("[{}][{}]", i, j);
     out.count = e.wrong().size();
     return out;

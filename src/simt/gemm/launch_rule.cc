@@ -199,7 +199,9 @@ class Deriver {
 
   void by_default() {
     if (bound_) note("__launch_bounds__");
-    const std::int64_t threads = bound_.value_or(256);
+    const Value line = line_of_threads();
+    if (line) note("a shared array [" + body_.line_extent + "]");
+    const std::int64_t threads = bound_ ? *bound_ : line.value_or(256);
     if (kernel_.uses_thread_y) {
       square_block(threads);
     } else {
@@ -207,7 +209,29 @@ class Deriver {
     }
     columns_ = rule_.block[0];
     rows_ = rule_.block[1];
-    if (!bound_) note("nothing in the source, so the usual block");
+    if (!bound_ && !line) note("nothing in the source, so the usual block");
+  }
+
+  /// Of a block that works on one element together: "__shared__ float sums[128]", one a thread.
+  Value line_of_threads() const {
+    if (bound_ || kernel_.uses_thread_y || !body_.is_bare_x || body_.line_extent.empty()) return {};
+    const Value extent = evaluated(body_.line_extent, values_);
+    const bool fits = extent && *extent >= 32 && *extent <= kMostThreads && *extent % 32 == 0;
+    return fits ? extent : Value();
+  }
+
+  /// Along an axis of the grid, in rows or columns of C; `usual` where the body says nothing else.
+  std::int64_t tile_along(int axis, std::int64_t usual) {
+    const bool is_bare = axis == 0 ? body_.is_bare_x : body_.is_bare_y;
+    if (is_bare && usual > 1) {
+      note(axis == 0 ? "blockIdx.x without a factor" : "blockIdx.y without a factor");
+      return 1;
+    }
+    if (axis == 0 && body_.is_per_warp && usual == rule_.block[0] && usual % 32 == 0) {
+      note("an element a warp");
+      return usual / 32;
+    }
+    return usual;
   }
 
   void grid() {
@@ -222,10 +246,10 @@ class Deriver {
     } else if (body_.x_is_row.value_or(false)) {
       // A square tile fits either way; threads of an oblong block lie along the rows.
       if (is_one_to_one()) std::swap(rows_, columns_);
-      rule_.grid = {ceil_of("M", rows_), ceil_of("N", columns_)};
+      rule_.grid = {ceil_of("M", tile_along(0, rows_)), ceil_of("N", tile_along(1, columns_))};
       note("its rows come from blockIdx.x");
     } else {
-      rule_.grid = {ceil_of("N", columns_), ceil_of("M", rows_)};
+      rule_.grid = {ceil_of("N", tile_along(0, columns_)), ceil_of("M", tile_along(1, rows_))};
     }
   }
 
@@ -234,10 +258,12 @@ class Deriver {
   }
 
   void linear_grid() {
-    const std::int64_t threads = rule_.block[0];
-    rule_.grid = {body_.linear_over.empty() ? "ceil(M*N/" + std::to_string(threads) + ")"
-                                            : ceil_of(body_.linear_over, threads)};
+    std::string over = body_.linear_over;
+    if (body_.is_bare_x && over.empty() && !body_.divides_x && body_.x_is_row) {
+      over = *body_.x_is_row ? "M" : "N";
+    }
     note("a body that uses blockIdx.x alone");
+    rule_.grid = {ceil_of(over.empty() ? "M*N" : over, tile_along(0, rule_.block[0]))};
   }
 
   const Signature& kernel_;

@@ -123,16 +123,27 @@ class Layouts {
           x_.name_a, product(a_by(n, 1), b_by(k, 1)));
     }
     for (const auto& [stride, letter] : {std::pair(m, "M"), std::pair(k, "K")}) {
-      if (stride <= n) continue;
+      if (stride == n || stride == 0) continue;
       const auto [what, remedy] = say(x_.name_c, letter, "N");
       const std::int64_t s = stride;
       add(what, remedy, x_.name_c,
-          [&e = e_, s, n](std::int64_t i, std::int64_t j) -> std::optional<Predicted> {
-            const std::int64_t address = i * n + j, row = address / s, column = address % s;
-            if (column >= n) return {};
-            return e.scaled(e.sum(row, column), e.size(row, column), i, j);
-          });
+          [&e = e_, s](std::int64_t i, std::int64_t j) { return stored_by(e, s, i, j); });
     }
+  }
+
+  /// What rows `stride` apart leave at (i, j). Where they overlap, one of several values stays, and
+  /// which is chance: the one that is there counts.
+  static std::optional<Predicted> stored_by(const Evidence& e, std::int64_t stride, std::int64_t i,
+                                            std::int64_t j) {
+    const Product& x = e.product();
+    std::optional<Predicted> best;
+    std::int64_t row = (i * x.n + j) / stride, column = (i * x.n + j) % stride;
+    for (; row >= 0 && column < x.n; --row, column += stride) {
+      if (row >= x.m) continue;
+      const Predicted p = e.scaled(e.sum(row, column), e.size(row, column), i, j);
+      if (!best || std::fabs(p.value - e.c(i, j)) < std::fabs(best->value - e.c(i, j))) best = p;
+    }
+    return best;
   }
 
   void shifts() {

@@ -28,7 +28,8 @@ struct Report {
   RunResult check, count;  ///< the two runs
   std::vector<Compiled> compiled;
   std::vector<std::string> notes;
-  std::string how;  ///< how a lone kernel was launched
+  std::string how;   ///< how a lone kernel was launched
+  std::string hint;  ///< a note that explains all findings, or empty
   bool failed() const { return !check.findings.empty(); }
   double elapsed_s = 0;
 };

@@ -26,6 +26,7 @@ class TextReport {
     line(paint(failed ? kRed : kGreen,
                printable(report_.path) + ": " + verdict_text(report_, warnings_.size())));
     if (!report_.how.empty()) paragraph("launched with " + report_.how, 0);
+    if (!report_.hint.empty()) paragraph(report_.hint, 0);
     for (const Finding& f : report_.check.findings) write_finding(f);
     write_launches();
     write_sites();
@@ -239,7 +240,8 @@ class TextReport {
   }
 
   void write_notes() {
-    const std::vector<std::string> notes = notes_of(report_);
+    std::vector<std::string> notes = notes_of(report_);
+    notes.erase(std::remove(notes.begin(), notes.end(), report_.hint), notes.end());
     if (notes.empty()) return;
     heading("Notes");
     for (const std::string& note : notes) paragraph(note, 2);

@@ -122,9 +122,7 @@ Finding Session::finding_of(const RawFinding& raw, const std::string& kernel, bo
                               line_of(f.place), raw.detail);
       if (raw.has_other_thread) {
         f.message += fmt::format(
-            "; those ({} first) load no more of the tiles either, so elements at the edge are "
-            "wrong",
-            other);
+            "; what those ({} first) would have loaded for the others is missing as well", other);
       }
       f.remedy =
           "keep every thread to the last barrier: guard the loads and the store with the "
@@ -212,7 +210,7 @@ Finding Session::finding_of(const RawFinding& raw, const std::string& kernel, bo
                       who, verb, what, line_of(second));
       f.remedy =
           "wait for the group of that copy (a smaller number in the wait), then "
-          "__syncthreads(), before the tile is used";
+          "__syncthreads(), before that stage is used; or use the stage that was waited for";
       break;
     case RawRule::kCrash:
       f.rule = rule::kCrash;

@@ -7,7 +7,7 @@ __global__ void matmul(const float* A, const float* B, float* C, int M, int N, i
   for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
   for (int i = 0; i < 1 + (row > 7); ++i) {
     if (row == 0) s[col] = sum;
-    __syncthreads();  // FAULT: early-return
+    __syncthreads();  // FAULT: barrier-divergence ~ in 'for (int i = 0; i < 1 + (row > 7); ++i)'
   }
   C[row * N + col] = sum;
 }

@@ -1,0 +1,18 @@
+// The load of A is not guarded by K: only the last row of A has nothing behind it.
+// check:
+#define TILE 16
+__global__ void tiled(const float* A, const float* B, float* C, int M, int N, int K) {
+  __shared__ float As[TILE][TILE];
+  __shared__ float Bs[TILE][TILE];
+  int tx = threadIdx.x, ty = threadIdx.y;
+  int row = blockIdx.y * TILE + ty, col = blockIdx.x * TILE + tx;
+  float sum = 0.0f;
+  for (int t = 0; t < (K + TILE - 1) / TILE; ++t) {
+    As[ty][tx] = (row < M) ? A[row * K + t * TILE + tx] : 0.0f;  // ONLY FAULT: global-out-of-bounds
+    Bs[ty][tx] = (t * TILE + ty < K && col < N) ? B[(t * TILE + ty) * N + col] : 0.0f;
+    __syncthreads();
+    for (int k = 0; k < TILE; ++k) sum += As[ty][k] * Bs[k][tx];
+    __syncthreads();
+  }
+  if (row < M && col < N) C[row * N + col] = sum;  // FAULT: wrong-result ~ : it comes with global-out-of-bounds on A at line 11;
+}
