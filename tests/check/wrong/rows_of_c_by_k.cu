@@ -14,5 +14,5 @@ __global__ void tiled(const float* A, const float* B, float* C, int M, int N, in
     for (int k = 0; k < TILE; ++k) sum += As[ty][k] * Bs[k][tx];
     __syncthreads();
   }
-  if (row < M && col < N) C[row * K + col] = sum;  // ONLY FAULT: wrong-result ~ the leading dimension of C is N, not K
+  if (row < M && col < N) C[row * K + col] = sum;  // FAULT: wrong-result ~ the leading dimension of C is N, not K
 }
