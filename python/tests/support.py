@@ -1,8 +1,13 @@
 """Random matrices in every layout, and the comparison within the proved bound."""
 
 import math
+import shutil
 
 import numpy as np
+import pytest
+
+# tessera.check compiles with it.
+needs_clang = pytest.mark.skipif(shutil.which("clang") is None, reason="no clang here")
 
 UNIT = {np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import needs_clang
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NOTEBOOK = EXAMPLES / "exercise.ipynb"
@@ -21,8 +22,6 @@ ANSWERS = {
     "blank_3": "    for (int k = 0; k < kTile; ++k) sum += s_a[ty][k] * s_b[k][tx];",
     "blank_4": "    __syncthreads();",
 }
-
-needs_clang = pytest.mark.skipif(shutil.which("clang") is None, reason="no clang here")
 
 
 def run_notebook(capsys, answers):

@@ -1,6 +1,5 @@
 """The packaged program: `python -m tessera`, kernels, tune, check."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tessera
-from support import assert_product, random
+from support import assert_product, needs_clang, random
 
 RACY = """\
 #define T 16
@@ -27,7 +26,6 @@ __global__ void tiled(const float* A, const float* B, float* C, int M, int N, in
   if (row < M && col < N) C[row * N + col] = sum;
 }
 """
-needs_clang = pytest.mark.skipif(shutil.which("clang") is None, reason="no clang here")
 
 
 def run(*arguments):
