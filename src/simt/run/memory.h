@@ -12,7 +12,7 @@
 namespace tessera::simt {
 
 /// What is known of each byte.
-enum ByteFlag : std::uint8_t { kInitialised = 1, kWrittenNow = 2, kReadNow = 4 };
+enum ByteFlag : std::uint8_t { kInitialised = 1, kWrittenNow = 2 };
 
 struct Region {
   enum class Kind { kDevice, kManaged, kPinned, kVariable };
