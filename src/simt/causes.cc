@@ -85,23 +85,6 @@ bool follows_flight(const Finding& f, const Finding& flight) {
          f.place.line == flight.other_place->line;
 }
 
-/// A copy that is in flight when its stage is filled again was in no group that is waited for.
-void name_missing_commit(Findings& all) {
-  for (Finding& read : all) {
-    if (read.rule != rule::kCopyInFlight || is_write(read) || !read.other_place) continue;
-    const bool is_refilled = any(all, [&](const Finding& f) {
-      return f.rule == rule::kCopyInFlight && is_write(f) && f.kernel == read.kernel &&
-             f.array == read.array && f.other_place == f.place && f.place == *read.other_place;
-    });
-    if (!is_refilled) continue;
-    read.message += ", not even when the same copy fills that stage again";
-    read.remedy =
-        "close the copies of every step with a commit, __pipeline_commit() or "
-        "cp.async.commit_group: a wait passes over copies that are in no group. Where there is "
-        "one, wait with a smaller number";
-  }
-}
-
 bool explains(const Finding& index, const Finding& f) {
   return index.proof == Proof::kIndex && same_array(index.at_fault, f.array) &&
          (is_global_race(f) ||
@@ -109,7 +92,6 @@ bool explains(const Finding& index, const Finding& f) {
 }
 
 void drop_follow_ons(Findings& all) {
-  name_missing_commit(all);
   const Findings causes = all;
   drop(all, [&](const Finding& f) {
     return any(causes, [&](const Finding& c) {

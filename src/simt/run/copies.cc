@@ -1,4 +1,5 @@
 // Asynchronous copies to shared memory: they arrive when they are waited for.
+#include <algorithm>
 #include <cstring>
 
 #include "simt/run/access.h"
@@ -25,7 +26,8 @@ void Worker::copy_async(void* to, const void* from, unsigned bytes, unsigned sou
     for (unsigned b = 0; b < bytes; ++b) placed.shadow.at(inside + b).in_flight = 1;
   }
   if (lane_->copies.empty()) lane_->copies.emplace_back();
-  lane_->copies.back().push_back({target, source, bytes, source_bytes, offset_of(pc)});
+  lane_->copies.back().push_back(
+      {target, source, bytes, source_bytes, offset_of(pc), lane_->waits});
 }
 
 void Worker::copy_commit() {
@@ -36,6 +38,7 @@ void Worker::copy_commit() {
 
 void Worker::copy_wait(unsigned pending) {
   if (watching == nullptr) return;
+  ++lane_->waits;
   auto& groups = lane_->copies;
   while (groups.size() > std::size_t{pending} + 1) {
     for (const PendingCopy& copy : groups.front()) finish_copy(copy);
@@ -52,6 +55,15 @@ void Worker::finish_copy(const PendingCopy& copy) {
   const std::size_t inside = copy.to - arena_ - placed.offset;
   for (unsigned b = 0; b < copy.bytes; ++b) placed.shadow.at(inside + b).in_flight = 0;
   touch_cells(placed, inside, copy.bytes, true, copy.pc, false);
+}
+
+/// The thread's copy to p, which is in flight, was in no group when the thread waited for groups.
+bool Worker::is_without_group(unsigned thread, std::uintptr_t p) const {
+  const Lane& lane = lanes_[thread];
+  if (lane.copies.empty()) return false;
+  return std::any_of(
+      lane.copies.back().begin(), lane.copies.back().end(),
+      [&](const PendingCopy& copy) { return p - copy.to < copy.bytes && lane.waits > copy.waits; });
 }
 
 // Of a block that has ended without waiting for them.

@@ -208,6 +208,13 @@ Finding Session::finding_of(const RawFinding& raw, const std::string& kernel, bo
       f.message =
           fmt::format("{} {} {} while the asynchronous copy of {} to it has not been waited for",
                       who, verb, what, line_of(second));
+      if (raw.is_without_group) {
+        f.message += ": no commit stands between the copy and the wait behind it";
+        f.remedy =
+            "close the copies of every step with a commit, __pipeline_commit() or "
+            "cp.async.commit_group: a wait passes over copies that are in no group";
+        break;
+      }
       f.remedy =
           "wait for the group of that copy (a smaller number in the wait), then "
           "__syncthreads(), before that stage is used; or use the stage that was waited for";

@@ -43,9 +43,10 @@ struct RawFinding {
   bool has_other_thread = false;
   bool same_warp = false;
   bool is_write = false;
-  std::uint32_t barrier_pc = 0;  ///< the barrier that the interval began with; 0: none
-  int phase = 0;                 ///< barriers passed
-  int step = 0;                  ///< times that barrier was passed
+  bool is_without_group = false;  ///< a copy in flight that was not committed before a wait
+  std::uint32_t barrier_pc = 0;   ///< the barrier that the interval began with; 0: none
+  int phase = 0;                  ///< barriers passed
+  int step = 0;                   ///< times that barrier was passed
   std::uint16_t sequence = 0, other_sequence = 0;
   std::uint64_t count = 1;
   std::int64_t row_pitch = 0;  ///< of a shared array of rows, in bytes

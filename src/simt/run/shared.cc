@@ -186,6 +186,7 @@ void Worker::touch_shared(const Placed& placed, Cell& cell, std::uintptr_t p, bo
       f->is_write = write;
       f->other_thread = thread_at(cell.write);
       f->has_other_thread = true;
+      f->is_without_group = is_without_group(cell.write.thread, p);
     }
     return;
   }

@@ -414,6 +414,7 @@ bool Worker::run_block(uint3 block) {
     lane.sequence = lane.warp_epoch = 0;
     lane.accesses = 0;
     lane.copies.clear();
+    lane.waits = 0;
   }
   for (;;) {
     bool ready = true;

@@ -140,6 +140,7 @@ class Worker {
     std::uintptr_t to, from;
     unsigned bytes, source_bytes;
     std::uint32_t pc;
+    unsigned waits;  // that its thread had made
   };
   struct Lane {
     Fiber fiber;
@@ -158,6 +159,7 @@ class Worker {
     unsigned took_part = 0;
     std::uint64_t accesses = 0;
     std::vector<std::vector<PendingCopy>> copies;  // groups; the last is open
+    unsigned waits = 0;                            // for groups
   };
   struct PendingRead {
     std::uintptr_t address;
@@ -231,6 +233,7 @@ class Worker {
   bool is_overdue(std::uint32_t pc);
   void set_watch(Watch watch);
   void finish_copy(const PendingCopy& copy);
+  bool is_without_group(unsigned thread, std::uintptr_t p) const;
   void forget_copies();
   void suspend(State state, void* pc);
 
