@@ -158,10 +158,10 @@ std::string words(std::initializer_list<std::uint32_t> values) {
   return bytes;
 }
 
-std::string cubin(unsigned sm = 90, bool has_addend = true) {
+std::string cubin(unsigned sm = 90, bool has_addend = true, const std::string& code = code()) {
   const std::string name = "_Z5tiledILi16EEvPf";
   CubinBuilder b;
-  const int text = b.add(".text." + name, SHT_PROGBITS, code());
+  const int text = b.add(".text." + name, SHT_PROGBITS, code);
   b.add(".nv.info." + name, 0x70000000,
         record(0x55, words({1, 0x10})) + std::string("\2\x4c\1\0", 4));
   b.add(".nv.shared." + name, SHT_NOBITS, "", sm >= 90 ? 1024 + 2048 : 2048);
@@ -175,7 +175,7 @@ std::string cubin(unsigned sm = 90, bool has_addend = true) {
   symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
   symbol.st_other = 0x10;
   symbol.st_shndx = static_cast<Elf64_Half>(text);
-  symbol.st_size = code().size();
+  symbol.st_size = code.size();
   append(symbols, symbol);
   b.add(".symtab", SHT_SYMTAB, symbols);
   b.add(".nv.info", 0x70000000, record(0x2f, words({1, 40})) + record(0x11, words({1, 16})));
@@ -231,6 +231,48 @@ TEST(Cubin, WidthsByLine) {
     ASSERT_NE(find(c, 7, false, false), nullptr) << "the copy, at the line that called the header";
     ASSERT_NE(find(c, 7, true, true), nullptr);
   }
+}
+
+/// The code without conditions, but for a branch from 0x00 to `target`.
+std::string code_with_branch(unsigned sm, std::int64_t target) {
+  std::string text = code();
+  for (std::size_t at = 0; at < text.size(); at += kSassBytes) text[at + 1] |= 0x70;
+  const auto distance = static_cast<std::uint64_t>((target - 0x10) / 4);
+  const std::uint64_t high_part = sm >= 90 ? distance >> 8 : distance;
+  const std::uint64_t low = 0x947 | (sm >= 90 ? (distance & 0xff) << 16 : 0) | high_part << 34;
+  const std::uint64_t high = high_part >> 30 & 0x3ffff;
+  std::memcpy(text.data(), &low, sizeof low);
+  std::memcpy(text.data() + 8, &high, sizeof high);
+  return text;
+}
+
+TEST(Cubin, WidthsOfALineInTheirOrder) {
+  const auto sequence = [](const std::string& bytes) {
+    return find(read(bytes), 4, true, false)->sequence;
+  };
+  const std::vector<int> both = {16, 4};
+  for (const unsigned sm : {80u, 90u, 100u}) {
+    EXPECT_TRUE(sequence(cubin(sm)).empty()) << "under a condition";
+    for (const std::int64_t target : {0x20, 0x30, 0x50, 0x0})
+      EXPECT_EQ(sequence(cubin(sm, true, code_with_branch(sm, target))), both) << target;
+    EXPECT_TRUE(sequence(cubin(sm, true, code_with_branch(sm, 0x40))).empty())
+        << "the second may run without the first";
+    EXPECT_TRUE(sequence(cubin(sm, true, code_with_branch(sm, 0x1000))) == both) << "far away";
+    const Cubin c = read(cubin(sm, true, code_with_branch(sm, 0x20)));
+    EXPECT_TRUE(find(c, 7, false, true)->sequence.empty()) << "one width";
+  }
+}
+
+// Of compiled kernels, whose loops and guards say where they lead.
+TEST(Sass, Branches) {
+  EXPECT_EQ(sass_branch(0xfffffff000007947, 0x000fc0000383ffff, 80).relative, -16);
+  EXPECT_EQ(sass_branch(0xfffffffc00fc7947, 0x000fc0000383ffff, 90).relative, -16);
+  EXPECT_EQ(sass_branch(0xfffffa7000002947, 0x000fea000383ffff, 80).relative, 0x1b0 - 0x740);
+  EXPECT_EQ(sass_branch(0xfffffff8009c2947, 0x000fec000383ffff, 90).relative, 0x1c0 - 0x750);
+  EXPECT_EQ(sass_branch(0x00000df000008947, 0x000fea0003800000, 80).relative, 0xe60 - 0x70);
+  EXPECT_TRUE(sass_branch(0x000000000000794d, 0, 90).ends_run) << "EXIT";
+  EXPECT_FALSE(sass_branch(0x000000000000794d, 0, 90).relative);
+  EXPECT_FALSE(sass_branch(0x0000000000007986, 0, 90).ends_run) << "STG";
 }
 
 TEST(Cubin, RefusesWhatItIsNot) {

@@ -1,6 +1,7 @@
 # Banks as the hardware counts them.
 if(TARGET tessera_simt)
   tessera_test(simt_banks_test LABELS simt LIBRARIES tessera_simt)
+  tessera_test(simt_widths_test LABELS simt LIBRARIES tessera_simt)
 endif()
 # The checker's reports, and what it reads from cubins.
 if(TARGET tessera_simt)

@@ -82,7 +82,12 @@ std::string compiled(const Translation& program, const Source& source, Build bui
 std::vector<LineWidth> line_widths(const Cubin& cubin) {
   std::vector<LineWidth> widths;
   for (const CompiledWidths& w : cubin.widths) {
-    widths.push_back({comparable_name(w.kernel), w.file, w.line, w.is_shared, w.is_write, w.bytes});
+    widths.push_back({comparable_name(w.kernel),
+                      w.file,
+                      w.line,
+                      w.is_shared,
+                      w.is_write,
+                      {w.bytes, w.count, w.sequence}});
   }
   return widths;
 }

@@ -71,6 +71,7 @@ Json to_json(const Site& s) {
           {"access", s.is_write ? "store" : "load"},
           {"bytes", s.bytes},
           {"width_is_compiled", s.width_is_compiled},
+          {"is_part", s.is_part},
           {"requests", s.requests},
           {"lanes", s.lanes},
           {"wavefronts", s.wavefronts},
@@ -93,6 +94,7 @@ Site site_from(const Json& j) {
   s.is_write = j.at("access") == "store";
   s.bytes = j.at("bytes");
   s.width_is_compiled = j.at("width_is_compiled");
+  s.is_part = j.at("is_part");
   s.requests = j.at("requests");
   s.lanes = j.at("lanes");
   s.wavefronts = j.at("wavefronts");

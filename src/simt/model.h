@@ -101,6 +101,7 @@ struct Site {
   // Of one of the worst requests: each lane's offset in the array in bytes, -1 for a lane that took
   // no part. May be empty.
   std::vector<std::int64_t> lane_offsets;
+  bool is_part = false;  ///< the compiler has taken a wider access of the source apart
 };
 
 /// One launch, or several identical ones.

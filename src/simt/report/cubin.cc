@@ -151,14 +151,41 @@ std::vector<Compiled> kernels_of(const ElfImage& image) {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+/// Numbers the instructions of a section by runs: those of one run always follow one another.
+std::vector<int> runs_of(const ElfImage& image, const ElfSection& text) {
+  const std::uint64_t count = text.size / kSassBytes;
+  std::vector<bool> begins(count + 1);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const SassBranch branch = sass_branch(image.u64(text, i * kSassBytes),
+                                          image.u64(text, i * kSassBytes + 8), image.sm());
+    if (!branch.ends_run) continue;
+    begins[i + 1] = true;
+    if (!branch.relative) continue;
+    const std::int64_t target =
+        static_cast<std::int64_t>(i) + 1 + *branch.relative / static_cast<std::int64_t>(kSassBytes);
+    if (target >= 0 && target < static_cast<std::int64_t>(count)) begins[target] = true;
+  }
+  std::vector<int> runs(count);
+  for (std::uint64_t i = 1; i < count; ++i) runs[i] = runs[i - 1] + (begins[i] ? 1 : 0);
+  return runs;
+}
+
+/// What a line's accesses are compiled to, while they are gathered.
+struct Gathered {
+  CompiledWidths widths;
+  int run = -1;
+  bool is_together = true;  // all in that run, without conditions
+};
+
 std::vector<CompiledWidths> widths_of(ElfImage& image) {
   const LineTable lines(image);
-  std::map<std::tuple<std::string, std::string, int, bool, bool>, CompiledWidths> found;
+  std::map<std::tuple<std::string, std::string, int, bool, bool>, Gathered> found;
   for (unsigned i = 0; i < image.sections().size(); ++i) {
     const ElfSection& text = image.sections()[i];
     constexpr std::string_view kText = ".text.";
     if (!text.has_bytes || text.name.rfind(kText, 0) != 0) continue;
     const std::string kernel = demangled(text.name.substr(kText.size()));
+    const std::vector<int> runs = runs_of(image, text);
     for (std::uint64_t at = 0; at + kSassBytes <= text.size; at += kSassBytes) {
       for (const SassAccess& a : accesses_at(image, text, at)) {
         if (a.memory == Memory::kLocal || a.bytes == 0) continue;
@@ -166,15 +193,28 @@ std::vector<CompiledWidths> widths_of(ElfImage& image) {
         if (!line) continue;
         const bool is_shared = a.memory == Memory::kShared;
         const std::string file = base_name(line->file);
-        CompiledWidths& widths = found[{kernel, file, line->line, is_shared, a.is_write}];
-        widths = {kernel,          file,       line->line,
-                  is_shared,       a.is_write, std::max(widths.bytes, a.bytes),
-                  widths.count + 1};
+        Gathered& g = found[{kernel, file, line->line, is_shared, a.is_write}];
+        const int run = runs[at / kSassBytes];
+        g.is_together = g.is_together && (g.run < 0 || g.run == run) &&
+                        sass_is_unconditional(image.u64(text, at));
+        g.run = run;
+        CompiledWidths& w = g.widths;
+        w.kernel = kernel, w.file = file, w.line = line->line;
+        w.is_shared = is_shared, w.is_write = a.is_write;
+        w.bytes = std::max(w.bytes, a.bytes);
+        ++w.count;
+        w.sequence.push_back(a.bytes);
       }
     }
   }
   std::vector<CompiledWidths> all;
-  for (auto& [key, widths] : found) all.push_back(std::move(widths));
+  for (auto& [key, g] : found) {
+    std::vector<int>& sequence = g.widths.sequence;
+    const bool is_mixed = std::any_of(sequence.begin(), sequence.end(),
+                                      [&](int bytes) { return bytes != g.widths.bytes; });
+    if (!g.is_together || !is_mixed) sequence.clear();
+    all.push_back(std::move(g.widths));
+  }
   return all;
 }
 

@@ -16,6 +16,9 @@ struct CompiledWidths {
   bool is_shared = false, is_write = false;
   int bytes = 0;  ///< the widest
   int count = 0;  ///< instructions
+  /// Where all of them always run together: their widths, in the order in which they run. Empty
+  /// where one runs without another, or all have one width.
+  std::vector<int> sequence;
 };
 
 struct Cubin {

@@ -16,6 +16,19 @@ int copy_bytes(std::uint64_t high, int sm) {
 
 }  // namespace
 
+SassBranch sass_branch(std::uint64_t low, std::uint64_t high, int sm) {
+  const auto opcode = low & 0xfff;
+  if (opcode == 0xb1d || opcode == 0x31d) return {true, {}};  // BAR
+  if (opcode < 0x940 || opcode > 0x95f) return {};
+  if (opcode != 0x947) return {true, {}};  // only BRA leads into the middle of other code
+  std::uint64_t distance = low >> 34 | (high & 0x3ffff) << 30;  // 48 bits
+  if (sm >= 90) distance = distance << 8 | (low >> 16 & 0xff);
+  const int unused = sm >= 90 ? 8 : 16;  // its sign, at the top
+  return {true, (static_cast<std::int64_t>(distance << unused) >> unused) * 4};
+}
+
+bool sass_is_unconditional(std::uint64_t low) { return (low >> 12 & 0xf) == 7; }
+
 std::vector<SassAccess> sass_accesses(std::uint64_t low, std::uint64_t high, int sm) {
   const int bytes = width_bytes(high);
   switch (low & 0xfff) {

@@ -116,6 +116,13 @@ Warning warning_of(const Site& s, Verdict v, const std::vector<Site>& all) {
   Warning w = v == Verdict::kBankConflict  ? bank_conflict(s, all)
               : v == Verdict::kUncoalesced ? sectors_wasted(s, all, rule::kUncoalesced)
                                            : sectors_wasted(s, all, rule::kFewUsefulBytes);
+  if (s.is_part) {
+    w.remedy = fmt::format(
+        "The source asks for more at once: nvcc has taken the access apart, here into {} bytes at "
+        "a "
+        "time. The indices are not at fault.",
+        s.bytes);
+  }
   w.array = s.array;
   w.place = s.place;
   return w;

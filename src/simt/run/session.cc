@@ -88,16 +88,21 @@ void Session::load() {
       const std::string kernel = comparable_name(state_->name);
       // The optimiser may move an access to where it has no line: then any of the kernel's widths
       // will do, as only what fills a wider piece is joined.
-      int widest = 0;
-      for (const LineWidth& w : options_.widths) {
+      CompiledWidth widest;
+      for (std::size_t i = 0; i < options_.widths.size(); ++i) {
+        const LineWidth& w = options_.widths[i];
         if (w.kernel != kernel || w.is_shared != (a.is_shared != 0) ||
             w.is_write != (a.is_write != 0)) {
           continue;
         }
-        if (w.line == place.line && w.file == file) return w.bytes;
-        widest = std::max(widest, w.bytes);
+        if (w.line == place.line && w.file == file) {
+          CompiledWidth found = w.width;
+          found.line = static_cast<int>(i);
+          return found;
+        }
+        widest.bytes = std::max(widest.bytes, w.width.bytes);
       }
-      return place.line == 0 ? widest : 0;
+      return place.line == 0 ? widest : CompiledWidth{};
     };
   }
   // Each worker's stacks are a thousand mappings, of which a process may have 65,530.
@@ -166,6 +171,7 @@ RunResult Session::finish() {
       if (site.space == Space::kShared) site.row_pitch = shared_pitch_[{site.kernel, site.array}];
       result_.sites.push_back(site);
     }
+        site.is_part |= key.is_part;
   }
   result_.notes.assign(notes_.begin(), notes_.end());
   result_.elapsed_s = now_s() - started_s_;

@@ -25,7 +25,7 @@ struct LineWidth {
   std::string file;    ///< base name
   int line = 0;
   bool is_shared = false, is_write = false;
-  int bytes = 0;
+  CompiledWidth width;
 };
 
 /// A product that a lone kernel is run on.

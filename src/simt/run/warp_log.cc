@@ -41,7 +41,7 @@ void SiteCounts::add(const SiteCounts& other) {
 }
 
 SiteCounts& WarpLog::counts_of(const LoggedAccess& a) {
-  const SiteKey key{a.pc, a.array, a.bytes, a.is_shared != 0, a.is_write != 0};
+  const SiteKey key{a.pc, a.array, a.bytes, a.is_shared != 0, a.is_write != 0, a.is_part != 0};
   Cached& cached = cache_[(a.pc ^ a.pc >> 8) % cache_.size()];
   if (cached.counts == nullptr || cached.key != key) cached = {key, &sites_[key]};
   return *cached.counts;
@@ -102,11 +102,58 @@ void WarpLog::add_request(const LoggedAccess* const* of_lane, int count) {
   keep_worst(moved > ideal ? moved - ideal : 0);
 }
 
-int WarpLog::width(const LoggedAccess& a) {
+const CompiledWidth& WarpLog::width(const LoggedAccess& a) {
   const std::uint64_t key = std::uint64_t{a.pc} << 2 | a.is_shared << 1 | a.is_write;
   const auto [it, is_new] = widths_.try_emplace(key);
   if (is_new) it->second = width_of_(a);
   return it->second;
+}
+
+WarpLog::Cursor* WarpLog::cursor_of(const CompiledWidth& width) {
+  if (width.sequence.empty()) return nullptr;
+  for (Cursor& cursor : cursors_) {
+    if (cursor.line == width.line) return &cursor;
+  }
+  return &cursors_.emplace_back(Cursor{width.line, true, 0});
+}
+
+// The GPU's compiler may also take wide accesses of the source apart: all of a line, or those of
+// some copies of an unrolled loop. Where all of a line's instructions run together their widths
+// come in the order in which the accesses do.
+void WarpLog::split(Lane& lane) {
+  cursors_.clear();
+  const auto is_taken_apart = [](const CompiledWidth& w, const LoggedAccess& a) {
+    return w.bytes != 0 && w.bytes < a.bytes && w.count * w.bytes >= a.bytes;
+  };
+  bool any = false;
+  for (const LoggedAccess& a : lane) {
+    const CompiledWidth& w = width(a);
+    any |= is_taken_apart(w, a);
+    if (Cursor* cursor = cursor_of(w)) {
+      cursor->is_split &= w.bytes == a.bytes;
+      any = true;
+    }
+  }
+  if (!any) return;
+  split_.clear();
+  for (const LoggedAccess& a : lane) {
+    const CompiledWidth& w = width(a);
+    Cursor* cursor = cursor_of(w);
+    const bool in_sequence = cursor != nullptr && cursor->is_split;
+    LoggedAccess piece = a;
+    for (unsigned done = 0; done < a.bytes; done += piece.bytes) {
+      unsigned bytes = is_taken_apart(w, a) ? w.bytes : a.bytes;
+      if (in_sequence) {
+        bytes = w.sequence[cursor->next];
+        cursor->next = (cursor->next + 1) % w.sequence.size();
+      }
+      piece.address = a.address + done;
+      piece.bytes = static_cast<std::uint8_t>(std::min(bytes, a.bytes - done));
+      piece.is_part = piece.bytes < a.bytes;
+      split_.push_back(piece);
+    }
+  }
+  lane.swap(split_);
 }
 
 // The GPU's compiler joins neighbouring accesses of one line into wider ones; so are the logged
@@ -121,8 +168,10 @@ void WarpLog::widen(Lane& lane) {
   bool any = false;
   for (std::size_t i = 0; i < lane.size(); ++i) {
     const LoggedAccess& a = lane[i];
-    const int width = this->width(a);
+    const CompiledWidth& compiled = this->width(a);
+    const int width = compiled.bytes;
     if (width <= a.bytes) continue;
+    if (const Cursor* cursor = cursor_of(compiled); cursor != nullptr && cursor->is_split) continue;
     const std::uintptr_t base = a.address / width * width;
     const std::uint32_t slot = std::uint32_t{1} << ((a.address - base) / a.bytes);
     std::size_t p = pieces_.size();
@@ -163,7 +212,10 @@ void WarpLog::widen(Lane& lane) {
 
 void WarpLog::analyse(std::array<Lane, 32>& lanes, int count) {
   if (width_of_) {
-    for (int i = 0; i < count; ++i) widen(lanes[i]);
+    for (int i = 0; i < count; ++i) {
+      split(lanes[i]);
+      widen(lanes[i]);
+    }
   }
   const Lane& front = lanes[0];
   bool uniform = true;
@@ -186,7 +238,8 @@ void WarpLog::analyse(std::array<Lane, 32>& lanes, int count) {
     for (int i = 0; i < count; ++i) {
       std::map<SiteKey, unsigned> times;
       for (const LoggedAccess& a : lanes[i]) {
-        const SiteKey key{a.pc, a.array, a.bytes, a.is_shared != 0, a.is_write != 0};
+        const SiteKey key{a.pc,          a.array, a.bytes, a.is_shared != 0, a.is_write != 0,
+                          a.is_part != 0};
         requests[{key, times[key]++}][i] = &a;
       }
     }

@@ -19,13 +19,14 @@ struct LoggedAccess {
   std::uint8_t bytes;
   bool is_shared : 1;
   bool is_write : 1;
+  bool is_part : 1;  ///< of a wider access of the source
 };
 
 struct SiteKey {
   std::uint32_t pc;
   std::uint16_t array;
   std::uint8_t bytes;
-  bool is_shared, is_write;
+  bool is_shared, is_write, is_part;
   friend auto operator<=>(const SiteKey&, const SiteKey&) = default;
 };
 
@@ -43,8 +44,14 @@ struct SiteCounts {
   void add(const SiteCounts& other);
 };
 
-/// Bytes of the access that the GPU's compiler made of a logged one; 0: unknown.
-using WidthOf = std::function<int(const LoggedAccess&)>;
+/// What the GPU's compiler made of the accesses of a line.
+struct CompiledWidth {
+  int bytes = 0;              ///< the widest; 0: unknown
+  int count = 0;              ///< instructions
+  std::vector<int> sequence;  ///< of several widths, see CompiledWidths
+  int line = -1;              ///< accesses of one line have one number
+};
+using WidthOf = std::function<CompiledWidth(const LoggedAccess&)>;
 
 class WarpLog {
  public:
@@ -61,14 +68,15 @@ class WarpLog {
   }
 
  private:
+  void split(Lane& lane);
   void widen(Lane& lane);
   void add_request(const LoggedAccess* const* of_lane, int count);
   SiteCounts& counts_of(const LoggedAccess& a);
 
-  int width(const LoggedAccess& a);
+  const CompiledWidth& width(const LoggedAccess& a);
 
   WidthOf width_of_;
-  std::unordered_map<std::uint64_t, int> widths_;  // by instruction and kind
+  std::unordered_map<std::uint64_t, CompiledWidth> widths_;  // by instruction and kind
   std::map<SiteKey, SiteCounts> sites_;
   struct Cached {
     SiteKey key{};
@@ -83,7 +91,16 @@ class WarpLog {
     std::uint8_t bytes, width;
     bool is_shared, is_write;
   };
-  Lane widened_;
+  /// Of a line with a sequence, the next of its widths.
+  struct Cursor {
+    int line;
+    bool is_split;  ///< all of a lane's accesses have the widest of the widths
+    std::size_t next;
+  };
+  /// Null for a line that has none.
+  Cursor* cursor_of(const CompiledWidth& width);
+  std::vector<Cursor> cursors_;
+  Lane widened_, split_;
   std::vector<Piece> pieces_;
   std::vector<std::int32_t> piece_of_;
   std::vector<std::uintptr_t> bases_;
