@@ -214,6 +214,13 @@ TEST(OwnNames, ReplaceTheGeneralOnes) {
   // The executor's findings have the names already.
   f = finding(rule::kGlobalBounds, 3, "C");
   EXPECT_EQ(in_own_names(f, names).array, "C");
+  // A matrix that the executor calls A is the source's own A; the sizes of a remedy are the
+  // judge's.
+  f = finding(rule::kRowOverrun, 3, "A");
+  f.other_place = f.place;
+  f.remedy = "guard the store to A with its own column: column < N";
+  f = in_own_names(f, names);
+  EXPECT_EQ(f.array + ": " + f.remedy, "A: guard the store to A with its own column: column < K");
 }
 
 /// Two stores of one line to an element of C, by blocks of 8 x 8.

@@ -348,6 +348,17 @@ TEST(Driver, GivenBlockAndGrid) {
   make_driver(t, o);
 }
 
+TEST(Driver, ArgumentsThatAreNumbers) {
+  const Translation t =
+      with({kernel("k", std::string(kProduct) + ", int batch, float scale", kByY)});
+  EXPECT_SAYS(refusal(t, sizes()), "name=NUMBER for one that is none of them");
+  DriverOptions o = sizes();
+  o.roles = "A,B,C,M,N,K,batch=3,scale=-0.5";
+  const Driver d = make_driver(t, o);
+  EXPECT_SAYS(d.text, "(int)simt_x_->k_, (int)(3), (float)(-0.5))");
+  EXPECT_SAYS(d.how, "; batch = 3; scale = -0.5");
+}
+
 TEST(Driver, TileOfTheGrid) {
   const Translation t = with({kernel("k", kProduct, kByY)});
   DriverOptions o = sizes();
@@ -388,6 +399,29 @@ TEST(Driver, BadRules) {
     if (o.grid.empty()) continue;
     EXPECT_SAYS(refusal(t, o), "--grid");
   }
+  const std::pair<const char*, const char*> said[] = {
+      {"ceil(N/16,M/16", "a ')' is missing: the '(' behind 'ceil' is not closed"},
+      {"(N+15/16", "a ')' is missing: the '(' at the beginning is not closed"},
+      {"-N/16,M/16", "in '-N/16' '-' at the beginning has nothing on its left"},
+      {"N*-1,M", "in 'N*-1' '-' behind '*' has nothing on its left"},
+      {"N/16),M", "')' has no '(' before it"},
+      {"N/,M", "in 'N/' nothing follows '/'"},
+      {"N,,M", "in '' it is empty"},
+      {"N 16,M", "'16' follows 'N' without + - * or / between"},
+      {"(N%16)", "'%' is none of + - * /"},
+      {"1.5", "'1.5' is no whole number"},
+      {"ceil N", "ceil has no '(' behind it"},
+      {"N-300,M", "N-300 is -100, no number of blocks, at M,N,K = 100,200,50"},
+      {"N/(M-100)",
+       "N/(M-100) has no value (a divisor is below 1, or it does not fit 64 bits) at "
+       "M,N,K = 100,200,50"},
+  };
+  for (const auto& [grid, why] : said) {
+    DriverOptions o = sizes(100, 200, 50);
+    o.grid = grid;
+    EXPECT_SAYS(refusal(t, o), std::string("--grid '") + grid + "': ");
+    EXPECT_SAYS(refusal(t, o), why);
+  }
   for (const char* bad : {"0", "16,0", "M", "-1", "x", "1,2,3,4", "99999999999999999999", "16,"}) {
     DriverOptions o = sizes();
     o.block = bad;
@@ -420,6 +454,14 @@ TEST(Driver, NotesGridsThatEnd) {
   EXPECT_EQ(make_driver(t, o).grid_note, "grid.y = ceil(N/128): a launch fails beyond N = 8388480");
   o.grid = "ceil(M/16)*ceil(N/16)";
   EXPECT_EQ(make_driver(t, o).grid_note, "");
+  const Translation own = with({kernel(
+      "k", "const float* d_A, const float* d_B, float* d_C, int hA, int wB, int wA", kByY)});
+  EXPECT_EQ(make_driver(own, sizes()).grid_note,
+            "grid.y = ceil(hA/16): a launch fails beyond hA = 1048560");
+  o.grid = "N/300,M";
+  EXPECT_EQ(make_driver(t, o).grid_note,
+            "grid.x = N/300 is 0 at M,N,K = 64,48,32: such a launch fails; "
+            "grid.y = M: a launch fails beyond M = 65535");
   o.grid = "1,1,M";
   EXPECT_EQ(make_driver(t, o).grid_note, "grid.z = M: a launch fails beyond M = 65535");
 }

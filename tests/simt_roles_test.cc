@@ -158,12 +158,34 @@ TEST(ParseRoles, BadWords) {
   };
   EXPECT_SAYS(says("A,B,C"), "has 4");
   EXPECT_SAYS(says("A,B,C,M,N"), "has 4");
-  EXPECT_SAYS(says("A,B,C,W"), "'w' is none of");
+  EXPECT_SAYS(says("A,B,C,W"), "'W' is none of");
   EXPECT_SAYS(says("A,B,C,"), "'' is none of");
   EXPECT_SAYS(says("A,A,C,N"), "A is given twice");
   EXPECT_SAYS(says("M,B,C,N"), "M stands for 'float* q', but it is an integer");
   EXPECT_SAYS(says("A,B,C,D"), "a matrix is a pointer");
   EXPECT_SAYS(says("A,B,alpha,N"), "it is a number");
+}
+
+TEST(ParseRoles, ConstantsForWhatIsNoPartOfAProduct) {
+  const auto p =
+      parameters("float* q, float* r, float* s, int x, int Batch, const size_t z, float t");
+  const Roles roles = parse_roles("A,B,C,square, Batch=-1, z=8589934592, t=.5", p);
+  EXPECT_EQ(roles.roles[4], Role::kConstant);
+  EXPECT_EQ(roles.constants, (std::vector<std::string>{"", "", "", "", "-1", "8589934592", ".5"}));
+  const auto says = [&](const std::string& text) {
+    return error_of(ErrorCode::kInvalidArgument, [&] { parse_roles("A,B,C,square," + text, p); });
+  };
+  EXPECT_SAYS(says("batch=1,z=1,t=1"), "'batch=1' stands for 'int Batch': write Batch=NUMBER");
+  EXPECT_SAYS(says("Batch=,z=1,t=1"), "'Batch=': an integer follows the =");
+  EXPECT_SAYS(says("Batch=1.5,z=1,t=1"), "'Batch=1.5': an integer follows the =");
+  EXPECT_SAYS(says("Batch=N,z=1,t=1"), "an integer follows the =");
+  EXPECT_SAYS(says("Batch=3000000000,z=1,t=1"), "does not fit 'int Batch'");
+  EXPECT_SAYS(says("Batch=1,z=-1,t=1"), "'z=-1' does not fit");
+  EXPECT_SAYS(says("Batch=1,z=1,t=nan"), "'t=nan': a number follows the =");
+  const std::string pointer = error_of(ErrorCode::kInvalidArgument, [] {
+    parse_roles("A,B,C,bias=0", parameters("float* q, float* r, float* s, float* bias"));
+  });
+  EXPECT_SAYS(pointer, "'bias=0' stands for 'float* bias', which is no number");
 }
 
 TEST(ParseRoles, MatricesAreComplete) {

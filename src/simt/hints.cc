@@ -77,7 +77,8 @@ void add_layout_hint(Report& report, const CheckedProgram& program) {
   CheckedProgram columns(options);
   if (!columns.is_clean(program.sizes())) return;
   const std::string hint =
-      "with column-major A, B and C there is no finding; if they are meant so, give --layout col";
+      in_own_names("with column-major A, B and C there is no finding; ", program.driver().names) +
+      "if they are meant so, give --layout col";
   report.notes.insert(report.notes.begin(), hint);
   report.hint = hint;
   for (Finding& f : report.check.findings) {

@@ -210,8 +210,10 @@ Verb add_check(CLI::App& root) {
       ->check(not_empty);
   app->add_option("--shared", o.driver.shared, "dynamic shared memory of a launch, in bytes")
       ->check(not_empty);
-  app->add_option("--roles", o.driver.roles,
-                  "what the kernel's arguments are, in order: A,B,C,M,N,K,lda,ldb,ldc,alpha,beta")
+  app->add_option(
+         "--roles", o.driver.roles,
+         "what the kernel's arguments are, in order: A,B,C,M,N,K,lda,ldb,ldc,alpha,beta, or "
+         "name=NUMBER")
       ->check(not_empty);
   app->add_option("--layout", o.driver.layout,
                   "of the matrices that a kernel is run on: row, or col as in BLAS (default: row)")

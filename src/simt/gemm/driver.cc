@@ -56,8 +56,12 @@ std::vector<Expression> parse_list(const std::string& option, const std::string&
       word += c;
       continue;
     }
-    const auto e = Expression::parse(word);
-    if (!e) wrong("an expression has digits, M, N, K, + - * / ( ) and ceil");
+    std::string why;
+    const auto e = Expression::parse(word, &why);
+    if (!e) {
+      wrong((word == text ? "" : "in '" + word + "' ") + why +
+            "; an expression has digits, M, N, K, + - * / ( ) and ceil");
+    }
     for (const std::string& name : e->names()) {
       if (!size_named(name, {})) wrong("'" + name + "' is none of M, N, K");
     }
@@ -92,6 +96,7 @@ class Maker {
         "\n#include <simt_drive.h>\nextern \"C\" void simt_drive(const SimtDrive* simt_x_) {\n" +
         call + "}\n";
     if (choice_.solve) out_.how = "solve, which launches by itself";
+    out_.grid_note = in_own_names(out_.grid_note, out_.names);
     if (out_.column_major) out_.how += "; matrices are column-major";
     out_.how += how_end_;
     return out_;
@@ -112,10 +117,16 @@ class Maker {
     if (!options_.roles.empty()) {
       out_.roles = parse_roles(options_.roles, parameters_);
     } else {
+      for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        if (out_.roles.roles[i] != Role::kConstant) continue;
+        how_end_ += "; " + parameters_[i].name + " = " + out_.roles.constants[i];
+      }
       const Recognised recognised = recognise(parameters_);
       if (!recognised.roles) {
-        refuse("kernel " + out_.kernel + ": its arguments are not plainly those of a product: " +
-               recognised.problem + "; say which is which with --roles, one word a parameter");
+        refuse("kernel " + out_.kernel +
+               ": its arguments are not plainly those of a product: " + recognised.problem +
+               "; say which is which with --roles, one word a parameter, and name=NUMBER for one "
+               "that is none of them");
       }
       out_.roles = *recognised.roles;
       swap_inner_if_used_so();
@@ -190,7 +201,9 @@ class Maker {
           type.find("half") != std::string::npos || type.find("bfloat16") != std::string::npos;
       const Role role = out_.roles.roles[i];
       const bool scalar = role == Role::kAlpha || role == Role::kBeta;
-      out += "(" + type + ")" + (scalar && narrow ? "(float)" : "") + "simt_x_->" + field(role);
+      const bool constant = role == Role::kConstant;
+      out += "(" + type + ")" + ((scalar || constant) && narrow ? "(float)" : "") +
+             (constant ? "(" + out_.roles.constants[i] + ")" : "simt_x_->" + field(role));
     }
     return out;
   }
@@ -223,6 +236,8 @@ class Maker {
       case Role::kBeta:
         return "beta_";
     }
+      case Role::kConstant:
+        break;
     return "";
   }
 
@@ -278,7 +293,9 @@ class Maker {
       // A grid of 0 is a launch that fails, which the executor reports.
       if (!value || *value < 0 || *value > std::numeric_limits<std::uint32_t>::max()) {
         refuse("--grid '" + text + "': " + e.text() +
-               " is no number of blocks at M,N,K = " + sizes_text());
+               (value ? " is " + std::to_string(*value) + ", no number of blocks,"
+                      : " has no value (a divisor is below 1, or it does not fit 64 bits)") +
+               " at M,N,K = " + sizes_text());
       }
     }
   }
@@ -341,18 +358,27 @@ class Maker {
     if (choice_.arguments_are_usual) out_.how += "; template arguments as usual";
   }
 
-  /// Where grid.y or grid.z passes its limit, the other sizes as asked for.
+  void note(const std::string& text) {
+    out_.grid_note += (out_.grid_note.empty() ? "" : "; ") + text;
+  }
+
+  /// Where the launch fails: at these sizes, or where grid.y or grid.z passes its limit, the other
+  /// sizes as asked for.
   void note_limits(const std::vector<Expression>& grid) {
     for (std::size_t axis = 1; axis < grid.size(); ++axis) {
+    for (std::size_t axis = 0; axis < grid.size(); ++axis) {
+      if (evaluate(grid[axis], sizes_).value_or(1) != 0) continue;
+      note(std::string("grid.") + "xyz"[axis] + " = " + grid[axis].text() +
+           " is 0 at M,N,K = " + sizes_text() + ": such a launch fails");
+    }
       for (std::size_t s = 0; s < 3; ++s) {
         const std::string letter(1, "MNK"[s]);
         const std::vector<std::string> names = grid[axis].names();
         if (std::find(names.begin(), names.end(), letter) == names.end()) continue;
         const std::int64_t most = largest_that_fits(grid[axis], s);
         if (most < 0 || most >= kLargestSize) continue;
-        if (!out_.grid_note.empty()) out_.grid_note += "; ";
-        out_.grid_note += std::string("grid.") + "xyz"[axis] + " = " + grid[axis].text() +
-                          ": a launch fails beyond " + letter + " = " + std::to_string(most);
+        note(std::string("grid.") + "xyz"[axis] + " = " + grid[axis].text() +
+             ": a launch fails beyond " + letter + " = " + std::to_string(most));
       }
     }
   }

@@ -28,23 +28,59 @@ Pointer pair(Kind kind, Pointer left, Pointer right) {
   return std::make_shared<Node>(Node{kind, 0, {}, std::move(left), std::move(right)});
 }
 
+bool is_sign(const std::string& word) {
+  return word == "+" || word == "-" || word == "*" || word == "/";
+}
+
 /// Recursive descent; null is no expression.
 class Parser {
  public:
   explicit Parser(std::vector<std::string> words) : words_(std::move(words)) {}
   Pointer whole() {
+    if (words_.size() > kMostWords) return wrong("it is too long");
     Pointer out = sum();
-    return at_ == words_.size() ? out : nullptr;
+    return !out || at_ == words_.size() ? out : no_sign_here();
   }
+  const std::string& why() const { return why_; }
 
  private:
+  /// The first thing that is wrong counts.
+  Pointer wrong(const std::string& why) {
+    if (why_.empty()) why_ = why;
+    return nullptr;
+  }
+  /// `at`: the word in whose place something to calculate with should be.
+  Pointer nothing_at(std::size_t at) {
+    const std::string before = at == 0 ? "" : words_[at - 1];
+    if (at >= words_.size()) {
+      return wrong(at == 0 ? "it is empty" : "nothing follows '" + before + "'");
+    }
+    const std::string& word = words_[at];
+    if (!is_sign(word)) return wrong("'" + word + "' is no number, size or ceil");
+    return wrong("'" + word + "' " + (at == 0 ? "at the beginning" : "behind '" + before + "'") +
+                 " has nothing on its left: there are no signs of numbers, write 0 - x");
+  }
+  Pointer no_sign_here() {
+    const std::string& word = words_[at_];
+    if (word == ")") return wrong("')' has no '(' before it");
+    if (word == "(" || is_identifier(word) || std::isdigit(static_cast<unsigned char>(word[0]))) {
+      return wrong("'" + word + "' follows '" + words_[at_ - 1] + "' without + - * or / between");
+    }
+    return wrong("'" + word + "' is none of + - * /");
+  }
+  Pointer missing_end(std::size_t open) {
+    if (at_ < words_.size() && words_[at_] != ",") return no_sign_here();
+    return wrong("a ')' is missing: the '(' " +
+                 (open == 0 ? "at the beginning" : "behind '" + words_[open - 1] + "'") +
+                 " is not closed");
+  }
   bool take(const char* sign) {
     if (at_ >= words_.size() || words_[at_] != sign) return false;
     ++at_;
     return true;
   }
   Pointer sum() {
-    if (++depth_ > kDeepest) return nullptr;
+    if (++depth_ > kDeepest) return wrong("its brackets are too deep");
     Pointer left = product();
     while (left) {
       const bool add = take("+");
@@ -69,27 +105,31 @@ class Parser {
   }
   Pointer atom() {
     if (take("(")) {
+      const std::size_t open = at_ - 1;
       Pointer inside = sum();
-      return inside && take(")") ? inside : nullptr;
+      return !inside || take(")") ? inside : missing_end(open);
     }
-    if (at_ >= words_.size()) return nullptr;
+    if (at_ >= words_.size()) return nothing_at(at_);
     const std::string word = words_[at_++];
     if (word == "ceil") return ceiling();
     if (is_identifier(word)) return std::make_shared<Node>(Node{Kind::kName, 0, word});
     std::int64_t value = 0;
     const char* end = word.data() + word.size();
     const auto read = std::from_chars(word.data(), end, value);
-    if (read.ec != std::errc()) return nullptr;
+    if (read.ec == std::errc::result_out_of_range) return wrong("'" + word + "' is too large");
+    if (read.ec != std::errc()) return nothing_at(at_ - 1);
     for (const char* c = read.ptr; c != end; ++c) {
       const int letter = std::tolower(static_cast<unsigned char>(*c));
-      if (letter != 'u' && letter != 'l') return nullptr;
+      if (letter != 'u' && letter != 'l') return wrong("'" + word + "' is no whole number");
     }
     return std::make_shared<Node>(Node{Kind::kNumber, value});
   }
   Pointer ceiling() {
-    if (!take("(")) return nullptr;
+    const std::size_t open = at_;
+    if (!take("(")) return wrong("ceil has no '(' behind it");
     Pointer inside = sum();
-    if (!inside || !take(")")) return nullptr;
+    if (!inside) return nullptr;
+    if (!take(")")) return missing_end(open);
     if (inside->kind != Kind::kDivide) return inside;
     return pair(Kind::kCeil, inside->left, inside->right);
   }
@@ -97,6 +137,7 @@ class Parser {
   std::vector<std::string> words_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  std::string why_;
 };
 
 using Value = std::optional<std::int64_t>;
@@ -147,12 +188,12 @@ void names(const Node& node, std::vector<std::string>& out) {
 
 }  // namespace
 
-std::optional<Expression> Expression::parse(const std::string& text) {
+std::optional<Expression> Expression::parse(const std::string& text, std::string* why) {
   Expression out;
-  std::vector<std::string> words = tokens(text);
-  if (words.size() > kMostWords) return {};
-  out.root_ = Parser(std::move(words)).whole();
+  Parser parser(tokens(text));
+  out.root_ = parser.whole();
   out.text_ = text;
+  if (why != nullptr) *why = parser.why();
   if (!out.root_) return {};
   return out;
 }

@@ -13,8 +13,8 @@ namespace tessera::simt {
 /// Numbers, names, + - * / ( ) and ceil(a / b). Division rounds down.
 class Expression {
  public:
-  /// No value for text that is not one.
-  static std::optional<Expression> parse(const std::string& text);
+  /// No value for text that is not one; `why` then says in a few words what is wrong with it.
+  static std::optional<Expression> parse(const std::string& text, std::string* why = nullptr);
   static Expression number(std::int64_t value);
 
   using Lookup = std::function<std::optional<std::int64_t>(const std::string& name)>;

@@ -132,6 +132,8 @@ std::string word_of(Role role) {
       return "alpha";
     case Role::kBeta:
       return "beta";
+    case Role::kConstant:
+      break;
     case Role::kSquare:
       return "square";
   }

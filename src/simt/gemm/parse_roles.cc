@@ -1,7 +1,10 @@
 // Roles as the user gives them.
 #include <algorithm>
 #include <cctype>
-#include <sstream>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
 
 #include "simt/gemm/names.h"
 #include "simt/gemm/roles.h"
@@ -27,19 +30,63 @@ std::vector<std::string> split(const std::string& text) {
       out.push_back(word);
       word.clear();
     } else if (c != ' ') {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      word += c;
     }
   }
   return out;
 }
 
+std::string lower(std::string word) {
+  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return word;
+}
+
 Role role_of(const std::string& text, const std::string& word) {
   for (Role role : kAll) {
-    std::string name = word_of(role);
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (name == word) return role;
+    if (lower(word_of(role)) == lower(word)) return role;
   }
-  refuse(text, "'" + word + "' is none of A, B, C, D, M, N, K, lda, ldb, ldc, alpha, beta, square");
+  refuse(text, "'" + word +
+                   "' is none of A, B, C, D, M, N, K, lda, ldb, ldc, alpha, beta, square, and no "
+                   "name=NUMBER");
+}
+
+/// The number of "name=NUMBER", which must fit the parameter.
+std::string constant_of(const std::string& text, const std::string& word, std::size_t sign,
+                        const Parameter& parameter) {
+  const std::string said = "'" + parameter.type + " " + parameter.name + "'";
+  if (word.substr(0, sign) != parameter.name) {
+    refuse(text, "'" + word + "' stands for " + said + ": write " + parameter.name + "=NUMBER");
+  }
+  const std::string number = word.substr(sign + 1);
+  const char *begin = number.data(), *end = begin + number.size();
+  const TypeKind kind = type_of(parameter.type).kind;
+  bool is_number = false;
+  if (kind == TypeKind::kInteger) {
+    std::int64_t value = 0;
+    const auto read = std::from_chars(begin, end, value);
+    is_number = read.ec == std::errc() && read.ptr == end;
+    const auto names = [&](std::string_view part) {
+      return parameter.type.find(part) != std::string::npos;
+    };
+    const bool is_short = !names("64") && !names("long") && !names("size_t");
+    const bool is_unsigned = names("unsigned") || names("uint") || names("size_t");
+    const bool fits = !is_short || (is_unsigned ? value <= std::numeric_limits<std::uint32_t>::max()
+                                                : value == static_cast<std::int32_t>(value));
+    if (is_number && (!fits || (is_unsigned && value < 0))) {
+      refuse(text, "'" + word + "' does not fit " + said);
+    }
+  } else if (kind == TypeKind::kReal) {
+    double value = 0;
+    const auto read = std::from_chars(begin, end, value);
+    is_number = read.ec == std::errc() && read.ptr == end && std::isfinite(value);
+  } else {
+    refuse(text, "'" + word + "' stands for " + said + ", which is no number");
+  }
+  if (!is_number) {
+    refuse(text, "'" + word + "': " + (kind == TypeKind::kInteger ? "an integer" : "a number") +
+                     " follows the =");
+  }
+  return number;
 }
 
 bool is_matrix(Role role) { return role <= Role::kD; }
@@ -66,7 +113,14 @@ Roles parse_roles(const std::string& text, const std::vector<Parameter>& paramet
                      std::to_string(parameters.size()));
   }
   Roles out;
+  out.constants.resize(words.size());
   for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t sign = words[i].find('=');
+    if (sign != std::string::npos) {
+      out.constants[i] = constant_of(text, words[i], sign, parameters[i]);
+      out.roles.push_back(Role::kConstant);
+      continue;
+    }
     const Role role = role_of(text, words[i]);
     check_kind(text, role, parameters[i]);
     const bool taken = std::find(out.roles.begin(), out.roles.end(), role) != out.roles.end();

@@ -23,14 +23,16 @@ enum class Role {
   kLdc,
   kAlpha,
   kBeta,
-  kSquare,  ///< one size for all three
+  kSquare,    ///< one size for all three
+  kConstant,  ///< none of these: a number
 };
 
 /// roles[i] is the role of parameter i.
 struct Roles {
   std::vector<Role> roles;
-  std::string element;     ///< of A and B: "float", "double", "half", "bfloat16", "int"
-  std::string element_c;   ///< of C and D
+  std::vector<std::string> constants;  ///< that of parameter i, empty for others; or all left out
+  std::string element;                 ///< of A and B: "float", "double", "half", "bfloat16", "int"
+  std::string element_c;               ///< of C and D
   bool c_is_read = false;  ///< a parameter beta or D, or the kernel adds to C: then beta is 1
 };
 
@@ -42,7 +44,7 @@ struct Recognised {
 };
 Recognised recognise(const std::vector<Parameter>& parameters);
 
-/// Roles as the user gave them: "A,B,C,M,N,K", one word a parameter. Throws
+/// Roles as the user gave them: "A,B,C,M,N,K,batch=1", one word a parameter. Throws
 /// Error(kInvalidArgument).
 Roles parse_roles(const std::string& text, const std::vector<Parameter>& parameters);
 

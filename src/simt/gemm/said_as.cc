@@ -16,19 +16,11 @@ std::string own_name(const std::string& general, const std::vector<SaidAs>& name
   return found == names.end() ? general : found->own;
 }
 
-std::string in_own_names(const std::string& text, const std::vector<SaidAs>& names) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && is_word_char(text[end])) ++end;
-    if (end == i) {
-      out += text[i++];
-      continue;
-    }
-    out += own_name(text.substr(i, end - i), names);
-    i = end;
-  }
-  return out;
+std::vector<SaidAs> sizes_among(std::vector<SaidAs> names) {
+  std::erase_if(names, [](const SaidAs& n) {
+    return n.general != "M" && n.general != "N" && n.general != "K";
+  });
+  return names;
 }
 
 /// A store past its row, a store to an input by way of a cast: told with the executor's names.
@@ -66,10 +58,29 @@ std::vector<SaidAs> own_names(const Roles& roles, const std::vector<Parameter>& 
   return out;
 }
 
+std::string in_own_names(const std::string& text, const std::vector<SaidAs>& names) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && is_word_char(text[end])) ++end;
+    if (end == i) {
+      out += text[i++];
+      continue;
+    }
+    out += own_name(text.substr(i, end - i), names);
+    i = end;
+  }
+  return out;
+}
+
 Finding in_own_names(Finding f, const std::vector<SaidAs>& names) {
   const bool is_judged = f.rule == rule::kWrongResult || f.rule == rule::kNeverWritten ||
                          f.rule == rule::kRowOverrun || f.rule == rule::kInputWritten;
-  if (!is_judged || is_seen(f)) return f;
+  if (!is_judged) return f;
+  if (is_seen(f)) {
+    f.remedy = in_own_names(f.remedy, sizes_among(names));
+    return f;
+  }
   for (std::string* text : {&f.message, &f.remedy, &f.cause, &f.array, &f.at_fault}) {
     *text = in_own_names(*text, names);
   }

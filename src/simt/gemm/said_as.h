@@ -19,7 +19,8 @@ struct SaidAs {
 std::vector<SaidAs> own_names(const Roles& roles, const std::vector<Parameter>& parameters);
 
 /// What the judge says of a product, in the names of the source. What the executor saw is in them
-/// already.
+/// already, but for the sizes of a remedy.
 Finding in_own_names(Finding finding, const std::vector<SaidAs>& names);
+std::string in_own_names(const std::string& text, const std::vector<SaidAs>& names);
 
 }  // namespace tessera::simt

@@ -358,7 +358,9 @@ void Session::judge_launch(const simt_launch& launch, const LaunchState& state, 
       return;
     }
   }
-  for (const Finding& f : found) add(f);
+  const std::vector<SaidAs> names =
+      own_names(*recognised.roles, parse_parameters(kernel->parameters));
+  for (const Finding& f : found) add(in_own_names(f, names));
 }
 
 }  // namespace tessera::simt
