@@ -37,6 +37,9 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
+/// Long lines go on in the next, indented.
+std::string unwrapped(const std::string& text) { return replaced(text, "\n  ", " "); }
+
 class CheckError : public CliTest {
  protected:
   Ran check(const std::string& name, std::vector<std::string> more = {},
@@ -200,7 +203,7 @@ TEST_F(CheckError, AnNvccThatDoesNotWork) {
     limits.environment = {"PATH=" + path("bin") + ":" + before};
     const Ran ran = run_tessera({"check", path("k.cu"), "--gemm", "16,16,16"}, limits);
     EXPECT_EQ(ran.code, 0) << ran.err;
-    const std::string flat = replaced(replaced(ran.out, "\n", " "), "  ", " ");
+    const std::string flat = unwrapped(ran.out);
     EXPECT_NE(flat.find("nvcc did not compile it"), std::string::npos) << ran.out;
     EXPECT_NE(flat.find(says.empty() ? "exit code 7, without a message" : "error: -cubin"),
               std::string::npos)
@@ -274,7 +277,7 @@ TEST_F(CheckError, WhatIsTooLargeEndsInTimeWithoutAFinding) {
   text = replaced(replaced(text, "400", "4000000"), "c, 10)", "c, 1000)");
   const Ran ran = check_text(text, {"--time-limit", "1"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  const std::string flat = replaced(replaced(ran.out, "\n", " "), "  ", " ");
+  const std::string flat = unwrapped(ran.out);
   EXPECT_NE(flat.find("k did not run to its end: the time limit of 1 s"), std::string::npos)
       << ran.out;
 }
@@ -310,12 +313,13 @@ TEST_F(CheckError, TheProgramsOwnEnd) {
 }
 
 TEST_F(CheckError, AHostThatDoesNotEnd) {
-  for (const std::string wait : {"volatile int x = 1; while (x) x = 2;", "for (;;) pause();"}) {
-    const Ran ran = check_text(
-        "#include <unistd.h>\n" + replaced(kKernel + kMain, "return cuda", wait + " return cuda"),
-        {"--time-limit", "0.2"});
-    EXPECT_EQ(ran.code, 0) << ran.err;
-    const std::string flat = replaced(replaced(ran.out, "\n", " "), "  ", " ");
+  const auto expect_late = [&](const std::string& text, const std::string& where) {
+    SCOPED_TRACE(text);
+    const Ran ran = check_text("#include <unistd.h>\n" + text, {"--time-limit", "0.2"});
+    EXPECT_EQ(ran.code, 6) << ran.out << ran.err;
+    const std::string flat = unwrapped(ran.out);
+    EXPECT_NE(flat.find("/k.cu:" + where), std::string::npos) << ran.out;
+    EXPECT_NE(flat.find("error: time-limit"), std::string::npos) << ran.out;
     EXPECT_NE(flat.find("host code has not come to its end within 0.2 s"), std::string::npos)
         << ran.out;
   }
@@ -344,5 +348,25 @@ TEST_F(CheckError, SharedArraysOfAnySize) {
   }
 }
 
+  EXPECT_NE(crash.out.find("k.cu:2"), std::string::npos) << crash.out;
 }  // namespace
 }  // namespace tessera::test
+// In its own code and in a library's, behind a launch, before any, and before main.
+    EXPECT_NE(flat.find("a wait for what never comes"), std::string::npos) << ran.out;
+  };
+  const std::string program = kKernel + kMain;
+  for (const std::string wait :
+       {"volatile int x = 1;\nwhile (x) x = 2;\n", "int x;\nfor (;;) pause();\n"}) {
+    expect_late(replaced(program, "  return cuda", wait + "return cuda"), "16:");
+    expect_late(replaced(program, "  float *a", wait + "float *a"), "11:");
+  // Nothing is known of a program that is not yet loaded.
+  expect_late(program + "struct Waits { Waits() { for (;;) pause(); } } waits;\n", " error");
+}
+
+// A host that only waits for what a kernel had no time to do is no fault.
+TEST_F(CheckError, AHostThatWaitsForAKernelThatIsTooLarge) {
+  std::string text = replaced(kKernel + kMain, "k<<<1, dim3", "k<<<dim3(63, 63), dim3");
+  text = replaced(replaced(text, "400", "4000000"), "c, 10)", "c, 1000)");
+  const Ran ran = check_text(replaced(text, "return cuda", "for (;;) cuda"), {"--time-limit", "1"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find("has not come to its end within 1 s"), std::string::npos) << ran.out;

@@ -53,7 +53,9 @@ const std::vector<RuleText>& rules() {
       {rule::kTimeLimit, "Time limit reached",
        "The program was still running when its time was up.",
        "It may wait for something that never comes, or the problem is too big for the checker.",
-       "Look for a loop without end; else check a smaller problem or raise --time-limit.", true},
+       "Look for a loop without end, in the kernel or the host; else check a smaller problem or "
+       "raise --time-limit.",
+       true},
       {rule::kGlobalBounds, "Global memory accessed out of bounds",
        "A thread accessed bytes that belong to no allocation.",
        "It reads or overwrites foreign data, or the launch fails.",

@@ -50,12 +50,12 @@ void at_exit(int code, void*) {
 }
 
 // In a signal's handler. What the parent must know in any case goes first, without a lock.
-void host_end(int signal, const void*) {
+void host_end(int signal, std::uintptr_t instruction) {
   char mark[] = "!00\n";
   mark[1] = static_cast<char>('0' + signal / 10);
   mark[2] = static_cast<char>('0' + signal % 10);
   if (!g_sent && write(g_pipe, mark, 4) != 4) _exit(0);
-  g_session->note_host_end(signal);
+  g_session->note_host_end(signal, instruction);
   std::fflush(stdout);
   send_result(128 + signal);
   _exit(0);
@@ -118,11 +118,8 @@ int take_mark(std::string& text) {
 RunResult result_of(const RunOptions& options, int signal) {
   RunResult result;
   result.exit_code = 128 + signal;
-  if (signal == SIGALRM) {
-    result.notes.push_back(late_host(options));
-  } else {
-    result.findings.push_back(crashed_host(options, signal));
-  }
+  result.findings.push_back(signal == SIGALRM ? late_host(options, {})
+                                              : crashed_host(options, signal, {}));
   return result;
 }
 

@@ -42,6 +42,19 @@ std::vector<std::uint64_t> sample(const simt_dim3& grid, std::uint64_t count) {
   return chosen;
 }
 
+/// Adds the time that it lives.
+class AddTime {
+ public:
+  explicit AddTime(double& sum_s) : sum_s_(sum_s) {}
+  ~AddTime() { sum_s_ += now_s() - start_s_; }
+  AddTime(const AddTime&) = delete;
+  AddTime& operator=(const AddTime&) = delete;
+
+ private:
+  double& sum_s_;
+  const double start_s_ = now_s();
+};
+
 uint3 block_index(const simt_dim3& grid, std::uint64_t i) {
   return {static_cast<unsigned>(i % grid.x), static_cast<unsigned>(i / grid.x % grid.y),
           static_cast<unsigned>(i / (std::uint64_t{grid.x} * grid.y))};
@@ -265,6 +278,7 @@ bool Session::is_worth_another_look(const Done& earlier, const std::string& kern
 }
 
 int Session::launch(const simt_launch& launch) {
+  const AddTime timed(launches_s_);
   int error = kSuccess;
   if (working != nullptr) unsupported("a launch inside a kernel");
   if (std::this_thread::get_id() != thread_) unsupported("launches by several threads of the host");

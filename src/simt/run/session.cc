@@ -1,10 +1,12 @@
 #include "simt/run/session.h"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <link.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstring>
 
@@ -15,21 +17,35 @@ namespace {
 
 Session* session = nullptr;
 
-}  // namespace
-
-std::string late_host(const RunOptions& options) {
-  return fmt::format(
-      "the program's host code has not come to its end within {:g} s; make its problem smaller, or "
-      "raise --time-limit",
-      options.time_limit_s);
+/// A place in words, for a sentence to end with; empty where it is unknown.
+std::string seen_at(const char* before, const Place& place) {
+  return place.line == 0 ? "" : before + fmt::format("{} of {}", place.line, place.function);
 }
 
-Finding crashed_host(const RunOptions& options, int signal) {
+Finding of_host(const RunOptions& options, const char* rule, const Place& place) {
   Finding f;
-  f.rule = rule::kCrash;
-  f.place.file = options.source_path;
-  f.message =
-      fmt::format("the program's host code stopped with signal {} ({})", signal, strsignal(signal));
+  f.rule = rule;
+  f.place = place;
+  if (f.place.file.empty()) f.place.file = options.source_path;
+  return f;
+}
+
+}  // namespace
+
+Finding late_host(const RunOptions& options, const Place& place) {
+  Finding f = of_host(options, rule::kTimeLimit, place);
+  f.message = fmt::format("the program's host code has not come to its end within {:g} s{}",
+                          options.time_limit_s, seen_at("; it was last seen at line ", place));
+  f.remedy =
+      "look for a loop whose end is never reached, or a wait for what never comes; for a program "
+      "that only takes long, make its problem smaller or raise --time-limit";
+  return f;
+}
+
+Finding crashed_host(const RunOptions& options, int signal, const Place& place) {
+  Finding f = of_host(options, rule::kCrash, place);
+  f.message = fmt::format("the program's host code stopped with signal {} ({}){}", signal,
+                          strsignal(signal), seen_at(" at line ", place));
   f.remedy =
       "device memory must not be touched by the host; the program's arguments go into --run; see "
       "the debugger";
@@ -155,6 +171,7 @@ RunResult Session::finish() {
         site.space = key.is_shared ? Space::kShared : Space::kGlobal;
         site.is_write = key.is_write;
         site.bytes = key.bytes;
+        site.is_part |= key.is_part;
         sum.add(counts);
       }
     }
@@ -171,7 +188,6 @@ RunResult Session::finish() {
       if (site.space == Space::kShared) site.row_pitch = shared_pitch_[{site.kernel, site.array}];
       result_.sites.push_back(site);
     }
-        site.is_part |= key.is_part;
   }
   result_.notes.assign(notes_.begin(), notes_.end());
   result_.elapsed_s = now_s() - started_s_;
@@ -184,11 +200,34 @@ int Session::last_error(bool clear) {
   return error;
 }
 
-void Session::note_host_end(int signal) {
-  if (signal == SIGALRM) {
-    notes_.insert(late_host(options_));
+// The host may be in a library that its code has called: then the innermost caller is meant.
+Place Session::host_place(std::uintptr_t instruction) {
+  if (symbols_ == nullptr) return {};  // not yet loaded: an initialiser of the program's
+  if (is_own_code(instruction)) {
+    return symbols_->place(static_cast<std::uint32_t>(instruction - image_low_));
+  }
+  std::array<void*, 64> frames{};
+  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
+  for (int i = 0; i < count; ++i) {
+    const auto call = reinterpret_cast<std::uintptr_t>(frames[i]) - 1;
+    if (is_own_code(call)) return symbols_->place(static_cast<std::uint32_t>(call - image_low_));
+  }
+  return {};
+}
+
+void Session::note_host_end(int signal, std::uintptr_t instruction) {
+  const Place place = host_place(instruction);
+  if (signal != SIGALRM) {
+    add(crashed_host(options_, signal, place));
+  } else if (out_of_time_ || (options_.has_drive && place.line == 0)) {
+    // Kernels have used the time up, and the host may wait for results that they left undone; or
+    // the product of a lone kernel takes long to be judged.
+    notes_.insert(fmt::format(
+        "the program has not come to its end within {:g} s; make its problem smaller, or raise "
+        "--time-limit",
+        options_.time_limit_s));
   } else {
-    add(crashed_host(options_, signal));
+    add(late_host(options_, place));
   }
 }
 

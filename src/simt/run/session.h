@@ -65,9 +65,9 @@ std::vector<Parameter> parse_parameters(const char* text);
 /// the program asks for what the executor lacks, Error(kDeviceFailure) when it cannot be run.
 RunResult run(const RunOptions& options);
 
-/// What a run says whose host code did not end, or ended with a signal.
-std::string late_host(const RunOptions& options);
-Finding crashed_host(const RunOptions& options, int signal);
+/// What a run finds whose host code did not end, or ended with a signal; the place may be unknown.
+Finding late_host(const RunOptions& options, const Place& place);
+Finding crashed_host(const RunOptions& options, int signal, const Place& place);
 
 class Session {
  public:
@@ -100,9 +100,11 @@ class Session {
     return instruction - memory_.image_low < memory_.image_high - memory_.image_low;
   }
   /// The host's code has stopped with a signal, or is late (SIGALRM).
-  void note_host_end(int signal);
+  void note_host_end(int signal, std::uintptr_t instruction);
 
  private:
+  /// Of the run's time, what was not a launch's.
+  double host_time_s() const { return now_s() - started_s_ - launches_s_; }
   struct Done {                                   // a launch that ran, to tell repeats
     std::uint64_t version = 0, host_version = 0;  // of memory, when it was watched last
     std::size_t index = 0;
@@ -139,6 +141,8 @@ class Session {
 
   const RunOptions& options_;
   void* image_ = nullptr;
+  /// Where the host is in the program's own code; without a file outside of it.
+  Place host_place(std::uintptr_t instruction);
   std::uintptr_t image_low_ = 0;
   std::unique_ptr<Symbols> symbols_;
   Memory memory_;
@@ -150,7 +154,7 @@ class Session {
   std::size_t allowed_anywhere_ = 0;
   std::map<std::string, Done> done_;
   LaunchState* state_ = nullptr;
-  double started_s_ = 0;
+  double started_s_ = 0, launches_s_ = 0;
   std::uint64_t watched_accesses_ = 0;
   int looks_again_ = 0;
   bool out_of_time_ = false;

@@ -1,5 +1,6 @@
 #include "simt/run/signals.h"
 
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
@@ -63,12 +64,12 @@ void use_stack(char* stack) {
 
 // From here on memory is allocated in a handler. Where the interrupted code holds a lock that this
 // needs, the clock ends the process, and the parent knows why from what it was told before.
-[[noreturn]] void end_host(int signal, const void* address) {
+[[noreturn]] void end_host(int signal, std::uintptr_t instruction) {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
   sigaction(SIGALRM, &action, nullptr);
   set_clock(kDeadlockTime);
-  g_host_end(signal, address);
+  g_host_end(signal, instruction);
   std::abort();
 }
 
@@ -88,14 +89,19 @@ void on_alarm(std::uintptr_t instruction) {
     if (slot.is_used) pthread_kill(slot.thread, SIGALRM);
   }
   if (session.is_launching()) return;
-  if (session.is_own_code(instruction) || ++g_ticks > kPatience) end_host(SIGALRM, nullptr);
+  // What launches took is not the host's.
+  if (const double left_s = g_time_limit_s - session.host_time_s(); left_s > 0) {
+    set_clock(left_s + kTick);
+    return;
+  }
+  if (session.is_own_code(instruction) || ++g_ticks > kPatience) end_host(SIGALRM, instruction);
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   const std::uintptr_t instruction = instruction_of(context);
   if (signal == SIGALRM) return on_alarm(instruction);
   Worker* worker = working;
-  if (worker == nullptr) end_host(signal, signal == SIGSEGV ? info->si_addr : nullptr);
+  if (worker == nullptr) end_host(signal, instruction);
   if (signal == SIGSEGV && info->si_addr != nullptr) {
     worker->fault(instruction, "touches memory that is not there, or runs out of local memory,");
   }
@@ -110,6 +116,9 @@ void catch_signals(double time_limit_s, HostEnd host_end) {
   g_host_end = host_end;
   g_time_limit_s = time_limit_s;
   g_main = pthread_self();
+  // The first call allocates, which a handler must not where malloc was interrupted.
+  void* frame = nullptr;
+  backtrace(&frame, 1);
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   // The handler of a kernel's fault does not return: the signal must not stay blocked.
