@@ -282,6 +282,43 @@ TEST_F(CheckError, WhatIsTooLargeEndsInTimeWithoutAFinding) {
       << ran.out;
 }
 
+// grid.y and grid.z end at 65535. The function is called with sizes that nothing is there for.
+TEST_F(CheckError, SizesBeyondWhichALaunchFailsAreSaid) {
+  const std::string solve =
+      "#include <cstdlib>\n" + replaced(kKernel, "int N", "int M, int N, int K") +
+      "void solve(const float* A, const float* B, float* C, int rows, int inner, int columns) {\n"
+      "  float* copy;\n"
+      "  cudaMalloc(&copy, sizeof(float) * rows * columns);\n"
+      "  cudaMemset(copy, 0, sizeof(float) * rows * columns);\n"
+      "  k<<<dim3((columns + 15) / 16, (rows + 15) / 16), dim3(16, 16)>>>(A, B, C, rows, columns, "
+      "inner);\n"
+      "  cudaFree(copy);\n"
+      "}\n";
+  const auto notes = [&](const std::string& text) {
+    const Ran ran = check_text(text, {"--gemm", "40,40,40"});
+    EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+    return unwrapped(ran.out);
+  };
+  const std::string said = notes(solve);
+  EXPECT_NE(
+      said.find("solve launches by itself, with grid.y beyond 65535 where rows is larger than "
+                "1048560: that launch fails"),
+      std::string::npos)
+      << said;
+  EXPECT_EQ(said.find("where columns is larger"), std::string::npos) << said;
+  // One that walks over its rows, and ones whose end is not this run's.
+  EXPECT_EQ(notes(replaced(solve, "(rows + 15) / 16", "rows > 999 ? 3 : (rows + 15) / 16"))
+                .find("is larger than"),
+            std::string::npos);
+  for (const std::string end : {"for (;;)", "abort()", "exit(3)", "*(volatile int*)8 = 1"}) {
+    SCOPED_TRACE(end);
+    EXPECT_EQ(
+        notes(replaced(solve, "  float* copy", "  if (rows > 99) " + end + ";\n  float* copy"))
+            .find("is larger than"),
+        std::string::npos);
+  }
+}
+
 TEST_F(CheckError, ARepeatIsRunOnce) {
   const Ran ran =
       check_text(replaced(kKernel + kMain, "  k<<<", "  for (int i = 0; i < 300; ++i) k<<<"));
@@ -310,8 +347,10 @@ TEST_F(CheckError, TheProgramsOwnEnd) {
   const Ran crash = check_text("__global__ void k() {}\nint main() { *(volatile int*)8 = 1; }\n");
   EXPECT_EQ(crash.code, 6) << crash.err;
   EXPECT_NE(crash.out.find("host code stopped with signal 11"), std::string::npos) << crash.out;
+  EXPECT_NE(crash.out.find("k.cu:2"), std::string::npos) << crash.out;
 }
 
+// In its own code and in a library's, behind a launch, before any, and before main.
 TEST_F(CheckError, AHostThatDoesNotEnd) {
   const auto expect_late = [&](const std::string& text, const std::string& where) {
     SCOPED_TRACE(text);
@@ -322,7 +361,25 @@ TEST_F(CheckError, AHostThatDoesNotEnd) {
     EXPECT_NE(flat.find("error: time-limit"), std::string::npos) << ran.out;
     EXPECT_NE(flat.find("host code has not come to its end within 0.2 s"), std::string::npos)
         << ran.out;
+    EXPECT_NE(flat.find("a wait for what never comes"), std::string::npos) << ran.out;
+  };
+  const std::string program = kKernel + kMain;
+  for (const std::string wait :
+       {"volatile int x = 1;\nwhile (x) x = 2;\n", "int x;\nfor (;;) pause();\n"}) {
+    expect_late(replaced(program, "  return cuda", wait + "return cuda"), "16:");
+    expect_late(replaced(program, "  float *a", wait + "float *a"), "11:");
   }
+  // Nothing is known of a program that is not yet loaded.
+  expect_late(program + "struct Waits { Waits() { for (;;) pause(); } } waits;\n", " error");
+}
+
+// A host that only waits for what a kernel had no time to do is no fault.
+TEST_F(CheckError, AHostThatWaitsForAKernelThatIsTooLarge) {
+  std::string text = replaced(kKernel + kMain, "k<<<1, dim3", "k<<<dim3(63, 63), dim3");
+  text = replaced(replaced(text, "400", "4000000"), "c, 10)", "c, 1000)");
+  const Ran ran = check_text(replaced(text, "return cuda", "for (;;) cuda"), {"--time-limit", "1"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find("has not come to its end within 1 s"), std::string::npos) << ran.out;
 }
 
 // Heaps that are found broken by malloc or free are a finding too, whatever these have locked.
@@ -348,25 +405,5 @@ TEST_F(CheckError, SharedArraysOfAnySize) {
   }
 }
 
-  EXPECT_NE(crash.out.find("k.cu:2"), std::string::npos) << crash.out;
 }  // namespace
 }  // namespace tessera::test
-// In its own code and in a library's, behind a launch, before any, and before main.
-    EXPECT_NE(flat.find("a wait for what never comes"), std::string::npos) << ran.out;
-  };
-  const std::string program = kKernel + kMain;
-  for (const std::string wait :
-       {"volatile int x = 1;\nwhile (x) x = 2;\n", "int x;\nfor (;;) pause();\n"}) {
-    expect_late(replaced(program, "  return cuda", wait + "return cuda"), "16:");
-    expect_late(replaced(program, "  float *a", wait + "float *a"), "11:");
-  // Nothing is known of a program that is not yet loaded.
-  expect_late(program + "struct Waits { Waits() { for (;;) pause(); } } waits;\n", " error");
-}
-
-// A host that only waits for what a kernel had no time to do is no fault.
-TEST_F(CheckError, AHostThatWaitsForAKernelThatIsTooLarge) {
-  std::string text = replaced(kKernel + kMain, "k<<<1, dim3", "k<<<dim3(63, 63), dim3");
-  text = replaced(replaced(text, "400", "4000000"), "c, 10)", "c, 1000)");
-  const Ran ran = check_text(replaced(text, "return cuda", "for (;;) cuda"), {"--time-limit", "1"});
-  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_NE(ran.out.find("has not come to its end within 1 s"), std::string::npos) << ran.out;

@@ -118,6 +118,17 @@ std::string said(const std::vector<std::string>& notes) {
   return text;
 }
 
+/// As DriveSizes has them.
+std::array<std::string, 3> size_names(const Driver& driver) {
+  const std::vector<Role>& roles = driver.roles.roles;
+  const bool is_square = std::find(roles.begin(), roles.end(), Role::kSquare) != roles.end();
+  std::array<std::string, 3> out;
+  for (const auto& [at, letter] : {std::pair{0, "M"}, std::pair{1, "N"}, std::pair{2, "K"}}) {
+    if (at == 0 || !is_square) out[at] = in_own_names(std::string(letter), driver.names);
+  }
+  return out;
+}
+
 /// alpha and beta differ from 1 and 0 where the kernel takes them, so that leaving one out shows.
 DriveSizes drive_sizes(const Driver& driver, const Sizes& sizes) {
   DriveSizes d;
@@ -139,6 +150,7 @@ DriveSizes drive_sizes(const Driver& driver, const Sizes& sizes) {
   }
   d.kernel = driver.kernel;
   d.place = driver.place();
+  if (driver.launches_itself) d.size_names = size_names(driver);
   return d;
 }
 
@@ -370,6 +382,8 @@ Report CheckedProgram::Parts::run(const Sizes& sizes, bool count, bool quiet) {
     }
   }
   if (failure) std::rethrow_exception(failure);
+  report.notes.insert(report.notes.end(), report.check.launch_notes.begin(),
+                      report.check.launch_notes.end());
   if (count && cubin_.valid()) add_compiled(report, cubin_.get());
   if (report.check.launches.empty() && report.check.findings.empty()) {
     throw Error(ErrorCode::kUnsupported,

@@ -163,9 +163,10 @@ std::string to_string(const Place& place) {
 }
 
 Json to_json(const RunResult& r) {
-  Json j = {{"findings", Json::array()}, {"sites", Json::array()},   {"launches", Json::array()},
-            {"notes", r.notes},          {"exit_code", r.exit_code}, {"elapsed_s", r.elapsed_s},
-            {"accesses", r.accesses}};
+  Json j = {{"findings", Json::array()},      {"sites", Json::array()},
+            {"launches", Json::array()},      {"notes", r.notes},
+            {"launch_notes", r.launch_notes}, {"exit_code", r.exit_code},
+            {"elapsed_s", r.elapsed_s},       {"accesses", r.accesses}};
   for (const Finding& f : r.findings) j["findings"].push_back(to_json(f));
   for (const Site& s : r.sites) j["sites"].push_back(to_json(s));
   for (const Launch& l : r.launches) j["launches"].push_back(to_json(l));
@@ -178,6 +179,7 @@ RunResult run_result_from_json(const Json& j) {
   for (const Json& s : j.at("sites")) r.sites.push_back(site_from(s));
   for (const Json& l : j.at("launches")) r.launches.push_back(launch_from(l));
   r.notes = j.at("notes").get<std::vector<std::string>>();
+  r.launch_notes = j.at("launch_notes").get<std::vector<std::string>>();
   r.exit_code = j.at("exit_code");
   r.elapsed_s = j.at("elapsed_s");
   r.accesses = j.at("accesses");

@@ -123,8 +123,9 @@ struct RunResult {
   std::vector<Finding> findings;
   std::vector<Site> sites;  ///< empty in a run that only checks
   std::vector<Launch> launches;
-  std::vector<std::string> notes;  ///< limits of what was checked: sampling, skipped repeats
-  int exit_code = 0;               ///< of the checked program
+  std::vector<std::string> notes;         ///< limits of what was checked: sampling, skipped repeats
+  std::vector<std::string> launch_notes;  ///< sizes beyond which a launch fails
+  int exit_code = 0;                      ///< of the checked program
   double elapsed_s = 0;
   std::uint64_t accesses = 0;
 };

@@ -86,6 +86,7 @@ class Maker {
     out_.file = choice_.solve ? choice_.solve->file : choice_.kernel->file;
     out_.line = choice_.solve ? choice_.solve->line : choice_.kernel->line;
     out_.column_major = options_.column_major();
+    out_.launches_itself = choice_.solve != nullptr;
     set_roles();
     out_.names = own_names(out_.roles, parameters_);
     check_sizes();
@@ -95,8 +96,8 @@ class Maker {
     out_.text =
         "\n#include <simt_drive.h>\nextern \"C\" void simt_drive(const SimtDrive* simt_x_) {\n" +
         call + "}\n";
-    if (choice_.solve) out_.how = "solve, which launches by itself";
     out_.grid_note = in_own_names(out_.grid_note, out_.names);
+    if (choice_.solve) out_.how = "solve, which launches by itself";
     if (out_.column_major) out_.how += "; matrices are column-major";
     out_.how += how_end_;
     return out_;
@@ -116,11 +117,11 @@ class Maker {
   void set_roles() {
     if (!options_.roles.empty()) {
       out_.roles = parse_roles(options_.roles, parameters_);
-    } else {
       for (std::size_t i = 0; i < parameters_.size(); ++i) {
         if (out_.roles.roles[i] != Role::kConstant) continue;
         how_end_ += "; " + parameters_[i].name + " = " + out_.roles.constants[i];
       }
+    } else {
       const Recognised recognised = recognise(parameters_);
       if (!recognised.roles) {
         refuse("kernel " + out_.kernel +
@@ -235,9 +236,9 @@ class Maker {
         return "alpha_";
       case Role::kBeta:
         return "beta_";
-    }
       case Role::kConstant:
         break;
+    }
     return "";
   }
 
@@ -365,12 +366,12 @@ class Maker {
   /// Where the launch fails: at these sizes, or where grid.y or grid.z passes its limit, the other
   /// sizes as asked for.
   void note_limits(const std::vector<Expression>& grid) {
-    for (std::size_t axis = 1; axis < grid.size(); ++axis) {
     for (std::size_t axis = 0; axis < grid.size(); ++axis) {
       if (evaluate(grid[axis], sizes_).value_or(1) != 0) continue;
       note(std::string("grid.") + "xyz"[axis] + " = " + grid[axis].text() +
            " is 0 at M,N,K = " + sizes_text() + ": such a launch fails");
     }
+    for (std::size_t axis = 1; axis < grid.size(); ++axis) {
       for (std::size_t s = 0; s < 3; ++s) {
         const std::string letter(1, "MNK"[s]);
         const std::vector<std::string> names = grid[axis].names();

@@ -33,7 +33,8 @@ struct Driver {
   std::string grid_note;  ///< a launch that fails beyond some M, or empty
   std::int64_t tile = 0;  ///< the grid's divisors, their least common multiple; 0: it has none
   bool column_major = false;
-  std::vector<SaidAs> names;  ///< of matrices and sizes, where the source has others
+  bool launches_itself = false;  ///< solve
+  std::vector<SaidAs> names;     ///< of matrices and sizes, where the source has others
   Place place() const { return {file, line, 0, kernel}; }
   std::string file;
   int line = 0;

@@ -91,6 +91,7 @@ int Session::drive() {
     append_matrix(options_.product_file, bytes_of(output, bytes_c * d.m * d.n));
   }
   if (!options_.watch.check) return 0;
+  if (!was_refused_) note_limits(x, entry);
   std::int64_t overrun = 0;
   if (result_.launches.size() == 1) {
     overrun = name_store_overrun(result_.findings, result_.launches.front(), v.n);

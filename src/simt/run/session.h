@@ -1,6 +1,7 @@
 // One run of a checked program, in a process of its own.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -39,6 +40,9 @@ struct DriveSizes {
   bool column_major = false;  ///< all matrices; see gemm/column_major.h
   std::string kernel;
   Place place;
+  /// Of a function that launches by itself: its names of M, N and K, or the first alone where all
+  /// are one. Empty: it does not.
+  std::array<std::string, 3> size_names;
 };
 
 struct RunOptions {
@@ -99,12 +103,12 @@ class Session {
   bool is_own_code(std::uintptr_t instruction) const {
     return instruction - memory_.image_low < memory_.image_high - memory_.image_low;
   }
+  /// Of the run's time, what was not a launch's.
+  double host_time_s() const { return now_s() - started_s_ - launches_s_; }
   /// The host's code has stopped with a signal, or is late (SIGALRM).
   void note_host_end(int signal, std::uintptr_t instruction);
 
  private:
-  /// Of the run's time, what was not a launch's.
-  double host_time_s() const { return now_s() - started_s_ - launches_s_; }
   struct Done {                                   // a launch that ran, to tell repeats
     std::uint64_t version = 0, host_version = 0;  // of memory, when it was watched last
     std::size_t index = 0;
@@ -131,7 +135,14 @@ class Session {
   void collect(const LaunchState& state, const std::string& kernel);
   void judge_launch(const simt_launch& launch, const LaunchState& state, Launch& record);
   int drive();
+  /// A launch is only looked at; false: this is no such time.
+  bool pretend_launch(const simt_launch& launch);
+  [[noreturn]] void find_limits(const DriveArguments& x, void (*entry)(const DriveArguments*),
+                                int out);
+  void note_limits(const DriveArguments& x, void (*entry)(const DriveArguments*));
   void test_neighbours(const DriveArguments& x, void (*entry)(const DriveArguments*));
+  /// Where the host is in the program's own code; without a file outside of it.
+  Place host_place(std::uintptr_t instruction);
   Place load_place(const void* matrix, const Place& otherwise);
   Place store_place(const void* matrix, const Place& otherwise);
   Place first_place(const void* matrix, bool write, const Place& otherwise);
@@ -141,8 +152,6 @@ class Session {
 
   const RunOptions& options_;
   void* image_ = nullptr;
-  /// Where the host is in the program's own code; without a file outside of it.
-  Place host_place(std::uintptr_t instruction);
   std::uintptr_t image_low_ = 0;
   std::unique_ptr<Symbols> symbols_;
   Memory memory_;
@@ -162,7 +171,9 @@ class Session {
   bool was_refused_ = false;
   bool uses_managed_ = false;  ///< memory that the host reads without a copy
   std::thread::id thread_ = std::this_thread::get_id();  ///< that the program's main runs in
-  bool quiet_ = false;  ///< launches run unwatched and leave no record
+  bool quiet_ = false;      ///< launches run unwatched and leave no record
+  bool pretends_ = false;   ///< launches do not run, and memory is neither given nor touched
+  int pretended_axis_ = 0;  ///< of a grid that was too large: 1 is y, 2 is z; else 0
   std::set<std::string> notes_;
   std::map<std::pair<std::string, std::string>, std::int64_t> shared_pitch_;  // kernel, array
 };
