@@ -180,13 +180,26 @@ void Worker::touch_shared(const Placed& placed, Cell& cell, std::uintptr_t p, bo
                           std::uint32_t pc, bool atomic) {
   const SharedArray& array = *placed.array;
   if (cell.in_flight != 0) {
-    if (RawFinding* f = report(RawRule::kCopyInFlight, pc, cell.write.pc, array.offset)) {
+    const bool is_alone = is_without_group(cell.write.thread, p);
+    RawFinding* f = report(RawRule::kCopyInFlight, pc, cell.write.pc, array.offset);
+    if (f == nullptr && is_alone) {
+      // A copy in no group says more than one that a wait has left out.
+      RawFinding* known = recorder_.find(RawRule::kCopyInFlight, pc, cell.write.pc, array.offset);
+      if (!known->is_without_group) f = known;
+    }
+    if (f != nullptr) {
       f->array = array.name;
       f->element = shared_element(array, p);
+      f->thread = running_thread();
+      f->phase = phase_;
+      f->barrier_pc = barrier_pc_;
+      for (const StepCount& step : steps_) {
+        if (step.pc == barrier_pc_) f->step = step.times;
+      }
       f->is_write = write;
       f->other_thread = thread_at(cell.write);
       f->has_other_thread = true;
-      f->is_without_group = is_without_group(cell.write.thread, p);
+      f->is_without_group = is_alone;
     }
     return;
   }
