@@ -56,6 +56,26 @@ TEST(Npy, ProductOfCOrderAndFortranOrderWithoutCopies) {
   EXPECT_EQ(c, (std::vector<float>{8, 17, 26, 62}));
 }
 
+TEST(Npy, ManyDimensionsAreOneOfTheMatrixWhereTheyAreTaken) {
+  const TempDir dir;
+  const std::string path =
+      dir.write("t.npy", npy(npy_dict("'<f4'", "False", "(1, 2, 3)"), six_floats()));
+  EXPECT_NE(error_of(ErrorCode::kBadFile, [&] { open_matrix(path); }).find("3 dimensions"),
+            std::string::npos);
+  FileMatrix m = open_matrix(path, Rank::kAny);
+  EXPECT_EQ(std::tuple(m.rows, m.cols, m.layout), std::tuple(2, 3, Layout::kRowMajor));
+  EXPECT_EQ(m.shape, (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(elements(m), kSix);
+  m = open_matrix(dir.write("f.npy", npy(npy_dict("'<f4'", "True", "(2, 1, 3)"), six_floats())),
+                  Rank::kAny);
+  EXPECT_EQ(std::tuple(m.rows, m.cols, m.layout), std::tuple(2, 3, Layout::kColMajor));
+  // Empty, however large the other sizes are: their product would not fit.
+  m = open_matrix(
+      dir.write("e.npy", npy(npy_dict("'<f4'", "False", "(4294967296, 4294967296, 0)"), "")),
+      Rank::kAny);
+  EXPECT_EQ(m.bytes(), 0u);
+}
+
 // L2
 TEST(Npy, VersionsOneTwoAndThree) {
   for (const int major : {1, 2, 3}) {

@@ -48,6 +48,39 @@ TEST(Output, NpyBytes) {
   EXPECT_EQ(read_file(path), npy(header, bytes_of<float>({0, 1, -2.5, 3, 4, 448})));
 }
 
+TEST(Output, HeaderHasTheShapeThatIsGiven) {
+  const TempDir dir;
+  struct Case {
+    std::vector<std::int64_t> shape;
+    std::int64_t rows, cols;
+    std::string npy, safetensors;
+  };
+  for (const Case& c :
+       {Case{{}, 1, 1, "()", "[]"}, Case{{6}, 1, 6, "(6,)", "[6]"},
+        Case{{2, 3}, 2, 3, "(2, 3)", "[2,3]"}, Case{{1, 2, 3}, 2, 3, "(1, 2, 3)", "[1,2,3]"},
+        Case{{2, 0, 3}, 0, 3, "(2, 0, 3)", "[2,0,3]"}}) {
+    for (const char* name : {"c.npy", "c.safetensors"}) {
+      OutputMatrix out(dir.file(name), DType::kF32, c.rows, c.cols, "C", c.shape);
+      out.write_block(0, 0, c.rows, c.cols, kSix.data(), c.cols);
+      EXPECT_EQ(out.as_input().shape, c.shape);
+      out.commit();
+      const FileMatrix m = open_matrix(dir.file(name), Rank::kAny);
+      EXPECT_EQ(m.shape, c.shape);
+      EXPECT_EQ(m.rows * m.cols, c.rows * c.cols);
+    }
+    EXPECT_NE(read_file(dir.file("c.npy")).find("'shape': " + c.npy + ", }"), std::string::npos);
+    EXPECT_NE(read_file(dir.file("c.safetensors")).find("\"shape\":" + c.safetensors + ","),
+              std::string::npos);
+  }
+}
+
+TEST(Output, ShapeOfOtherElementsIsRefused) {
+  const TempDir dir;
+  error_of(ErrorCode::kInvalidArgument, [&] {
+    OutputMatrix out(dir.file("c.npy"), DType::kF32, 2, 3, "C", std::vector<std::int64_t>{5});
+  });
+}
+
 TEST(Output, SafetensorsBytes) {
   const TempDir dir;
   const std::string path = dir.file("c.safetensors");

@@ -47,6 +47,20 @@ void refuse_dims(const char* operation, const char* name, int ndim) {
                                       operation, name, ndim, kMostDims));
 }
 
+/// numpy.ma's: what its mask hides is in the buffer all the same.
+void refuse_mask(const char* operation, const char* name, nb::handle object) {
+  static const nb::handle ndarray =
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
+  if (Py_TYPE(object.ptr()) == reinterpret_cast<PyTypeObject*>(ndarray.ptr())) return;
+  if (PyObject_IsInstance(object.ptr(), ndarray.ptr()) != 1) return PyErr_Clear();
+  static const nb::handle masked =
+      nb::object(nb::module_::import_("numpy.ma").attr("MaskedArray")).release();
+  if (PyObject_IsInstance(object.ptr(), masked.ptr()) != 1) return PyErr_Clear();
+  raise(PyExc_TypeError, fmt::format("{}: {} is a masked array: masks are not heeded here, give "
+                                     "its filled()",
+                                     operation, name));
+}
+
 }  // namespace
 
 bool Strided::empty() const {
@@ -70,6 +84,7 @@ Range range_of(const Strided& array) {
 Array::Array(const char* operation, const char* argument, nb::handle object,
              std::uintptr_t stream) {
   name = argument;
+  refuse_mask(operation, argument, object);
   if (PyObject_CheckBuffer(object.ptr())) {
     if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_RECORDS_RO) == 0) {
       import_buffer(operation, object);

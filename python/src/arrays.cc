@@ -259,10 +259,6 @@ void bind_arrays(nb::module_& m) {
   m.def("check_precision", &check_precision, nb::arg("name"), nb::arg("f64"));
   m.def("product_shape", &shape_of_product, nb::arg("operation"), nb::arg("a").none(),
         nb::arg("b").none(), nb::arg("trans_a") = false, nb::arg("trans_b") = false);
-  m.def(
-      "is_matrix",
-      [](nb::handle object) { return matrix_of(Array("save", "array", object)).has_value(); },
-      nb::arg("array"));
 }
 
 }  // namespace tessera::python

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <vector>
 
 #include "array.h"
 #include "bindings.h"
@@ -60,24 +62,41 @@ void write_rows(io::OutputMatrix& file, const Matrix& x) {
   }
 }
 
-/// `object` is a matrix that an ld can say.
-void save(const std::string& path, nb::handle object, const std::string& dtype,
+/// A matrix that an ld can say, or elements of any shape that lie densely in C order.
+std::optional<Matrix> storable(const Strided& x) {
+  if (x.ndim == 2) return matrix_of(x);
+  Strided flat = x;
+  flat.ndim = 2;
+  flat.shape = {1, 1};
+  for (int i = 0; i < x.ndim; ++i) flat.shape[i + 1 < x.ndim ? 0 : 1] *= x.shape[i];
+  const auto size = static_cast<std::int64_t>(size_of(x.dtype));
+  flat.strides = {flat.shape[1] * size, size};
+  std::int64_t dense = size;
+  for (int i = x.ndim - 1; i >= 0 && !x.empty(); --i) {
+    if (x.shape[i] > 1 && x.strides[i] != dense) return std::nullopt;
+    dense *= x.shape[i];
+  }
+  return matrix_of(flat);
+}
+
+std::string path_of(const nb::bytes& path) { return {path.c_str(), path.size()}; }
+
+/// `object` is storable.
+void save(const nb::bytes& path, nb::handle object, const std::string& dtype,
           const std::string& tensor) {
   const Array x("save", "array", object);
-  if (x.ndim != 2) {
-    raise(PyExc_ValueError, fmt::format("save: array has shape {}: a matrix, with 2 dimensions, is "
-                                        "needed",
-                                        x.shape_text()));
-  }
   if (x.space != Space::kHost) raise(PyExc_ValueError, "save: array must be in host memory");
-  const Matrix matrix = matrix_or_raise("save", x);
+  const std::optional<Matrix> matrix = storable(x);
+  if (!matrix) raise(PyExc_ValueError, "save: array must be dense");
   const DType stored = dtype.empty() ? x.dtype : parse_dtype(dtype);
+  const std::string name = path_of(path);
   const nb::gil_scoped_release no_gil;
-  io::OutputMatrix file(path, stored, matrix.rows, matrix.cols, tensor);
+  io::OutputMatrix file(name, stored, matrix->rows, matrix->cols, tensor,
+                        std::vector(x.shape.begin(), x.shape.begin() + x.ndim));
   if (x.dtype == DType::kF32) {
-    write_rows<float>(file, matrix);
+    write_rows<float>(file, *matrix);
   } else {
-    write_rows<double>(file, matrix);
+    write_rows<double>(file, *matrix);
   }
   file.commit();
 }
@@ -97,8 +116,15 @@ void bind_files(nb::module_& m) {
         return nb::tuple(sizes);
       });
   m.def(
-      "open_tensor", [](const std::string& spec) { return MappedTensor{io::open_matrix(spec)}; },
+      "open_tensor",
+      [](const nb::bytes& spec) {
+        return MappedTensor{io::open_matrix(path_of(spec), io::Rank::kAny)};
+      },
       nb::arg("spec"));
+  m.def(
+      "is_storable",
+      [](nb::handle object) { return storable(Array("save", "array", object)).has_value(); },
+      nb::arg("array").none());
   m.def("read_into", &read_into, nb::arg("tensor"), nb::arg("out"));
   m.def("save", &save, nb::arg("path"), nb::arg("array").none(), nb::arg("dtype"),
         nb::arg("tensor"));

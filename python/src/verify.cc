@@ -1,9 +1,11 @@
 // tessera::verify over arrays of any strides.
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <cstring>
 #include <optional>
+#include <tuple>
 
 #include "array.h"
 #include "bindings.h"
@@ -86,6 +88,31 @@ VerifyReport verify_arrays(nb::handle a_object, nb::handle b_object, nb::handle 
   return verify(problem, options);
 }
 
+// For pickle and copy.
+using State = std::tuple<bool, int, int, double, double, std::int64_t, std::int64_t, std::int64_t,
+                         double, double, double>;
+
+State state_of(const VerifyReport& r) {
+  return {r.passed,
+          static_cast<int>(r.method),
+          r.rounds,
+          r.worst_ratio,
+          r.detectable_error,
+          r.rows_rechecked,
+          r.row,
+          r.col,
+          r.expected,
+          r.got,
+          r.bound};
+}
+
+void set_state(VerifyReport& r, const State& state) {
+  int method = 0;
+  std::tie(r.passed, method, r.rounds, r.worst_ratio, r.detectable_error, r.rows_rechecked, r.row,
+           r.col, r.expected, r.got, r.bound) = state;
+  r.method = static_cast<VerifyMethod>(method);
+}
+
 }  // namespace
 
 void bind_verify(nb::module_& m) {
@@ -104,6 +131,12 @@ void bind_verify(nb::module_& m) {
       .def_ro("expected", &VerifyReport::expected)
       .def_ro("got", &VerifyReport::got)
       .def_ro("bound", &VerifyReport::bound)
+      .def("__getstate__", &state_of)
+      .def("__setstate__",
+           [](VerifyReport& r, const State& state) {
+             new (&r) VerifyReport;
+             set_state(r, state);
+           })
       .def("__bool__", [](const VerifyReport& r) { return r.passed; })
       .def("__repr__", [](const VerifyReport& r) { return fmt::format("<{}>", r.to_string()); })
       .def("__str__", &VerifyReport::to_string);

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _arrays, _core
+import numpy as np
+
+from . import _arrays, _core, _options
 from ._core import VerifyReport
 
 
@@ -35,17 +37,41 @@ def verify(
     """
     if method not in ("freivalds", "full"):
         raise ValueError(f'verify: method is {method!r}: it must be "freivalds" or "full"')
-    a, b, c, c0 = (_on_host(x) for x in (a, b, c, c0))
+    arrays = {"a": a, "b": b, "c": c, "c0": c0}
+    a, b, c, c0 = (on_host("verify", name, x) for name, x in arrays.items())
+    seed = _options.integer("verify", "seed", seed)
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"verify: seed is {seed}: it must be from 0 to 2**64 - 1")
+    rounds = _options.integer("verify", "rounds", rounds)
+    if not 1 <= rounds <= 60:
+        raise ValueError(f"verify: rounds is {rounds}: it must be from 1 to 60")
     return _core.verify(
-        a, b, c, float(alpha), float(beta), c0, bool(trans_a), bool(trans_b), method == "full",
-        rounds, seed,
+        a, b, c,
+        float(_options.number("verify", "alpha", alpha)),
+        float(_options.number("verify", "beta", beta)),
+        c0,
+        _options.switch("verify", "trans_a", trans_a),
+        _options.switch("verify", "trans_b", trans_b),
+        method == "full", rounds, seed,
     )  # fmt: skip
 
 
-def _on_host(array: Any) -> Any:
-    if array is None:
-        return None
-    library = _arrays.library_of(array)
+def on_host(operation: str, name: str, array: Any) -> Any:
+    """What an array holds, in host memory; raises TypeError for a tensor that NumPy cannot show."""
+    library = "numpy" if array is None else _arrays.library_of(array)
     if library == "torch":
-        return array.detach().cpu().numpy()
+        return _numpy_of_tensor(operation, name, array)
     return array.get() if library == "cupy" else array
+
+
+def _numpy_of_tensor(operation: str, name: str, tensor: Any) -> np.ndarray:
+    import torch
+
+    from .torch import check_dense
+
+    check_dense(operation, name, tensor)
+    if tensor.is_meta:
+        raise TypeError(f"{operation}: {name} is on meta: it has no elements")
+    if tensor.dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"{operation}: {name} is {tensor.dtype}: it must be torch.float32 or float64")
+    return tensor.detach().resolve_neg().cpu().numpy()

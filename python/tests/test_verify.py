@@ -1,5 +1,8 @@
 """verify: right products pass, wrong ones do not, whatever their strides."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import tessera
@@ -30,6 +33,16 @@ def test_strides(layout):
     lay = LAYOUTS[layout]
     assert tessera.verify(lay(a), lay(b), lay(c), alpha=2, beta=-1, c0=lay(c0))
     assert not tessera.verify(lay(a), lay(b), lay(c), alpha=2, beta=1, c0=lay(c0))
+
+
+def test_report_is_copied_and_pickled():
+    a, b = random(8, (20, 30)), random(9, (30, 25))
+    c = tessera.gemm(a, b)
+    c[2, 3] += 1
+    for report in (tessera.verify(a, b, c), tessera.verify(a, b, c, method="full")):
+        for again in (pickle.loads(pickle.dumps(report)), copy.deepcopy(report)):
+            assert str(again) == str(report) and not again
+            assert (again.row, again.col, again.got) == (2, 3, report.got)
 
 
 def test_transposes():

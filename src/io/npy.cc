@@ -126,16 +126,13 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& n
   return header;
 }
 
-FileMatrix parse_npy(std::span<const std::byte> file, const std::string& name) {
+FileMatrix parse_npy(std::span<const std::byte> file, const std::string& name, Rank rank) {
   const NpyHeader header = parse_npy_header(file, name);
   FileMatrix matrix;
   matrix.name = name;
   matrix.dtype = header.dtype;
   matrix.big_endian = header.big_endian;
-  set_shape(matrix, name, "", header.shape);
-  // A vector has one order only.
-  matrix.layout =
-      header.fortran_order && header.shape.size() == 2 ? Layout::kColMajor : Layout::kRowMajor;
+  set_shape(matrix, name, "", header.shape, header.fortran_order, rank);
   matrix.data = file.data() + header.data_offset;
   return matrix;
 }

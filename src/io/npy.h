@@ -33,6 +33,7 @@ bool is_npy(std::span<const std::byte> file);
 NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& name);
 
 /// The array as a matrix over `file`, which must outlive it unless the caller sets `mapping`.
-FileMatrix parse_npy(std::span<const std::byte> file, const std::string& name);
+FileMatrix parse_npy(std::span<const std::byte> file, const std::string& name,
+                     Rank rank = Rank::kMatrix);
 
 }  // namespace tessera::io

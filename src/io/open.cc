@@ -71,7 +71,7 @@ std::string only_tensor(const SafetensorsFile& file, const std::string& path) {
 
 }  // namespace
 
-FileMatrix open_matrix(const std::string& spec) {
+FileMatrix open_matrix(const std::string& spec, Rank rank) {
   const Spec wanted = split(spec);
   const MappedFile file = map_file(wanted.path);
   FileMatrix matrix;
@@ -80,11 +80,11 @@ FileMatrix open_matrix(const std::string& spec) {
       bad_file(wanted.path, fmt::format("a .npy file has no tensor names: {} cannot be asked for",
                                         in_quotes(*wanted.tensor)));
     }
-    matrix = parse_npy(file.bytes, wanted.path);
+    matrix = parse_npy(file.bytes, wanted.path, rank);
   } else {
     const SafetensorsFile tensors = parse_safetensors(file.bytes, wanted.path);
     matrix = find_tensor(tensors, wanted.path,
-                         wanted.tensor ? *wanted.tensor : only_tensor(tensors, wanted.path));
+                         wanted.tensor ? *wanted.tensor : only_tensor(tensors, wanted.path), rank);
   }
   matrix.mapping = file.mapping;
   return matrix;

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "io/convert.h"
 #include "io/mapped_file.h"
 #include "io/message.h"
 #include "io/output_header.h"
+#include "io/shape.h"
 #include "io/target.h"
 #include "io/temporaries.h"
 #include "io/tensor.h"
@@ -78,10 +80,10 @@ std::shared_ptr<const void> map_for_writing(int fd, std::int64_t length, const s
 
 struct OutputMatrix::Impl {
   Impl(const std::string& path_, DType dtype, std::int64_t rows, std::int64_t cols,
-       const std::string& tensor)
+       const std::string& tensor, const std::vector<std::int64_t>& shape)
       : path(path_),
         data_bytes(data_bytes_of(path, dtype, rows, cols)),
-        header(output_header(path, dtype, rows, cols, data_bytes, tensor)),
+        header(output_header(path, dtype, shape, data_bytes, tensor)),
         target(path),
         temporary(target.directory_fd(), target.name(), path) {
     length = data_bytes + static_cast<std::int64_t>(header.size());
@@ -94,7 +96,7 @@ struct OutputMatrix::Impl {
     std::memcpy(base, header.data(), header.size());
     matrix.name = is_safetensors_name(path) ? path + ":" + tensor : path;
     matrix.dtype = dtype;
-    matrix.shape = {rows, cols};
+    matrix.shape = shape;
     matrix.rows = rows;
     matrix.cols = cols;
     matrix.data = base + header.size();
@@ -122,9 +124,26 @@ struct OutputMatrix::Impl {
   bool committed = false;
 };
 
+namespace {
+
+/// Throws when `shape` does not have rows * cols elements.
+std::vector<std::int64_t> checked(std::vector<std::int64_t> shape, const std::string& path,
+                                  std::int64_t rows, std::int64_t cols) {
+  const auto elements = bits_of(shape, 1);
+  if (elements && *elements == rows * cols) return shape;
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: output is {} x {}: shape {} has other "
+                                                       "elements",
+                                                       path, rows, cols, shape_text(shape)));
+}
+
+}  // namespace
+
 OutputMatrix::OutputMatrix(const std::string& path, DType dtype, std::int64_t rows,
-                           std::int64_t cols, const std::string& tensor)
-    : impl_(std::make_unique<Impl>(path, dtype, rows, cols, tensor)) {}
+                           std::int64_t cols, const std::string& tensor,
+                           std::optional<std::vector<std::int64_t>> shape)
+    : impl_(std::make_unique<Impl>(
+          path, dtype, rows, cols, tensor,
+          shape ? checked(std::move(*shape), path, rows, cols) : std::vector{rows, cols})) {}
 
 OutputMatrix::~OutputMatrix() = default;
 

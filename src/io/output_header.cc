@@ -1,6 +1,7 @@
 #include "io/output_header.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -34,9 +35,11 @@ std::string_view npy_descr(DType dtype, const std::string& path) {
   }
 }
 
-std::string npy_header(const std::string& path, DType dtype, std::int64_t rows, std::int64_t cols) {
-  std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
-                                 npy_descr(dtype, path), rows, cols);
+std::string npy_header(const std::string& path, DType dtype,
+                       const std::vector<std::int64_t>& shape) {
+  std::string dict =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                  npy_descr(dtype, path), fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   // Magic, version and a 2-byte length come before, a newline closes the header.
   dict.append(padding(10 + dict.size() + 1), ' ');
   dict += '\n';
@@ -79,12 +82,12 @@ std::string json_name(const std::string& tensor, const std::string& path) {
   }
 }
 
-std::string safetensors_header(const std::string& path, DType dtype, std::int64_t rows,
-                               std::int64_t cols, std::int64_t data_bytes,
+std::string safetensors_header(const std::string& path, DType dtype,
+                               const std::vector<std::int64_t>& shape, std::int64_t data_bytes,
                                const std::string& tensor) {
-  std::string json =
-      fmt::format(R"({{{}:{{"dtype":"{}","shape":[{},{}],"data_offsets":[0,{}]}}}})",
-                  json_name(tensor, path), safetensors_dtype(dtype, path), rows, cols, data_bytes);
+  std::string json = fmt::format(R"({{{}:{{"dtype":"{}","shape":[{}],"data_offsets":[0,{}]}}}})",
+                                 json_name(tensor, path), safetensors_dtype(dtype, path),
+                                 fmt::join(shape, ","), data_bytes);
   json.append(padding(8 + json.size()), ' ');
   std::string out;
   for (int shift = 0; shift < 64; shift += 8) {
@@ -101,10 +104,11 @@ bool is_safetensors_name(const std::string& path) {
          path.compare(path.size() - kEnd.size(), kEnd.size(), kEnd) == 0;
 }
 
-std::string output_header(const std::string& path, DType dtype, std::int64_t rows,
-                          std::int64_t cols, std::int64_t data_bytes, const std::string& tensor) {
-  return is_safetensors_name(path) ? safetensors_header(path, dtype, rows, cols, data_bytes, tensor)
-                                   : npy_header(path, dtype, rows, cols);
+std::string output_header(const std::string& path, DType dtype,
+                          const std::vector<std::int64_t>& shape, std::int64_t data_bytes,
+                          const std::string& tensor) {
+  return is_safetensors_name(path) ? safetensors_header(path, dtype, shape, data_bytes, tensor)
+                                   : npy_header(path, dtype, shape);
 }
 
 }  // namespace tessera::io

@@ -145,7 +145,7 @@ SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::s
 }
 
 FileMatrix find_tensor(const SafetensorsFile& file, const std::string& name,
-                       const std::string& tensor) {
+                       const std::string& tensor, Rank rank) {
   const auto entry = std::find_if(file.entries.begin(), file.entries.end(),
                                   [&](const SafetensorsEntry& e) { return e.name == tensor; });
   if (entry == file.entries.end()) refuse_missing(file, name, tensor);
@@ -157,7 +157,8 @@ FileMatrix find_tensor(const SafetensorsFile& file, const std::string& name,
   FileMatrix matrix;
   matrix.name = name + ":" + tensor;
   matrix.dtype = *type->dtype;
-  set_shape(matrix, name, fmt::format("tensor {}: ", in_quotes(tensor)), entry->shape);
+  set_shape(matrix, name, fmt::format("tensor {}: ", in_quotes(tensor)), entry->shape,
+            /*fortran_order=*/false, rank);
   matrix.data = file.data.data() + entry->begin;
   return matrix;
 }

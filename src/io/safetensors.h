@@ -37,6 +37,6 @@ SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::s
 /// One tensor as a matrix. Refuses a missing one with the nearest names, and a type or shape that
 /// is no readable matrix. The bytes of `file` must outlive it unless the caller sets `mapping`.
 FileMatrix find_tensor(const SafetensorsFile& file, const std::string& name,
-                       const std::string& tensor);
+                       const std::string& tensor, Rank rank = Rank::kMatrix);
 
 }  // namespace tessera::io

@@ -17,9 +17,10 @@ std::string shape_text(const std::vector<std::int64_t>& shape);
 std::optional<std::int64_t> bits_of(const std::vector<std::int64_t>& shape,
                                     std::int64_t bits_per_element);
 
-/// Sets shape, rows and cols of a matrix: () is 1 x 1, (n,) is 1 x n, (r, c) is r x c. Refuses more
-/// dimensions; `what` names the tensor in the message.
+/// Sets shape, rows and cols of a matrix: () is 1 x 1, (n,) is 1 x n, (r, c) is r x c. More
+/// dimensions are refused, or where any rank will do are all but the last in the rows (in Fortran
+/// order all but the first in the columns). `what` names the tensor in the message.
 void set_shape(FileMatrix& matrix, const std::string& file, const std::string& what,
-               const std::vector<std::int64_t>& shape);
+               const std::vector<std::int64_t>& shape, bool fortran_order, Rank rank);
 
 }  // namespace tessera::io

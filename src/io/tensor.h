@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,11 +40,15 @@ struct FileMatrix {
   }
 };
 
+/// How many dimensions are taken.
+enum class Rank { kMatrix, kAny };
+
 /// Opens "FILE.npy", "FILE.safetensors:TENSOR", or "FILE.safetensors" when it holds one tensor.
 /// The format is told by the file's first bytes, not by its name. Maps the file; reads nothing but
 /// the header, and allocates nothing on the word of a header. Throws Error(kBadFile) in one line:
-/// file, field, value, rule.
-FileMatrix open_matrix(const std::string& spec);
+/// file, field, value, rule. Of any rank, the last dimension (in Fortran order the first) is
+/// contiguous, and the others are one of the matrix; `shape` has them all.
+FileMatrix open_matrix(const std::string& spec, Rank rank = Rank::kMatrix);
 
 /// One tensor of a file, as its header describes it. It need not be readable as a matrix.
 struct TensorEntry {
@@ -83,9 +88,11 @@ void release_pages(const FileMatrix& m, std::int64_t first, std::int64_t count);
 class OutputMatrix {
  public:
   /// The format follows the name: .safetensors (one tensor named `tensor`) or else .npy.
+  /// The header has `shape`, of rows * cols elements, where that is not just (rows, cols).
   /// Throws Error(kOutputFailure): not writable, directory missing, disk full, dtype not in format.
   OutputMatrix(const std::string& path, DType dtype, std::int64_t rows, std::int64_t cols,
-               const std::string& tensor = "C");
+               const std::string& tensor = "C",
+               std::optional<std::vector<std::int64_t>> shape = std::nullopt);
   ~OutputMatrix();
   OutputMatrix(const OutputMatrix&) = delete;
   OutputMatrix& operator=(const OutputMatrix&) = delete;
