@@ -1,6 +1,7 @@
 #include "product.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include "core/canonical.h"
@@ -62,31 +63,68 @@ Product slice(const Product& p, Axis axis, std::int64_t first, std::int64_t coun
   return out;
 }
 
-void run_on_host(const Product& p) {
-  const std::int64_t m = p.c.rows, n = p.c.cols, k = p.trans_a ? p.a.rows : p.a.cols;
-  if (static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
-          static_cast<double>(p.batch) <
-      kShort) {
-    return call(p);
+std::int64_t length_of(const Product& p, Axis axis) {
+  return axis == Axis::kBatch ? p.batch : axis == Axis::kRows ? p.c.rows : p.c.cols;
+}
+
+double multiply_adds(const Product& p) {
+  const std::int64_t k = p.trans_a ? p.a.rows : p.a.cols;
+  return static_cast<double>(p.c.rows) * static_cast<double>(p.c.cols) * static_cast<double>(k) *
+         static_cast<double>(p.batch);
+}
+
+/// How long one is predicted to take, and after the first slice how long one took.
+struct Pace {
+  double us_per_multiply_add;
+  double slices_of(const Product& p) const {
+    return multiply_adds(p) * us_per_multiply_add / kSliceUs;
   }
+};
+
+/// Of an axis that is to be cut into this many slices.
+std::int64_t slice_length(const Product& p, Axis axis, double slices, bool last) {
+  const auto wanted =
+      static_cast<std::int64_t>(static_cast<double>(length_of(p, axis)) / std::max(slices, 1.0));
+  if (axis == Axis::kBatch || (last && wanted < kSliceStep)) {
+    return std::max<std::int64_t>(wanted, 1);
+  }
+  return std::max(wanted / kSliceStep, std::int64_t{1}) * kSliceStep;
+}
+
+/// Cuts the first of the axes, and what is still too long along the others.
+void run_in_slices(const Product& p, Pace& pace, const Axis* axis, const Axis* end) {
+  if (pace.slices_of(p) <= 1 || axis == end) {
+    const auto start = std::chrono::steady_clock::now();
+    call(p);
+    const std::chrono::duration<double, std::micro> taken =
+        std::chrono::steady_clock::now() - start;
+    pace.us_per_multiply_add = taken.count() / multiply_adds(p);
+    return check_signals();
+  }
+  const double slices = pace.slices_of(p);
+  for (std::int64_t first = 0, length = length_of(p, *axis); first < length;) {
+    const std::int64_t step =
+        slice_length(p, *axis, std::max(slices, pace.slices_of(p)), axis + 1 == end);
+    const std::int64_t count = std::min(step, length - first);
+    run_in_slices(slice(p, *axis, first, count), pace, axis + 1, end);
+    first += count;
+  }
+}
+
+void run_on_host(const Product& p) {
+  if (multiply_adds(p) < kShort) return call(p);
   const GemmDesc desc = describe(p);
   const Plan plan(desc, p.options);
-  refuse_aliases(desc, p.a.data, p.b.data, p.c.data);  // of the whole, before a slice is written
   const Kernel& kernel = registry().choose(plan.problem(), cpu_device(), p.options.kernel);
-  const double slices = kernel.estimate_us(plan.problem(), cpu_device()) / kSliceUs;
-  const Axis axis = p.batch > 1 ? Axis::kBatch : m >= n ? Axis::kRows : Axis::kCols;
-  const std::int64_t length = axis == Axis::kBatch ? p.batch : axis == Axis::kRows ? m : n;
-  const std::int64_t unit = axis == Axis::kBatch ? 1 : kSliceStep;
-  const auto wanted =
-      static_cast<std::int64_t>(static_cast<double>(length) / std::max(slices, 1.0));
-  const std::int64_t step = std::max<std::int64_t>(unit, wanted / unit * unit);
-  if (step >= length) return call(p);
+  Pace pace{kernel.estimate_us(plan.problem(), cpu_device()) / multiply_adds(p)};
+  if (pace.slices_of(p) <= 1) return call(p);
+  refuse_aliases(desc, p.a.data, p.b.data, p.c.data);  // of the whole, before a slice is written
   Product fixed = p;
   fixed.options.kernel = plan.kernel();
-  for (std::int64_t first = 0; first < length; first += step) {
-    call(slice(fixed, axis, first, std::min(step, length - first)));
-    check_signals();
-  }
+  const bool tall = p.c.rows >= p.c.cols;
+  const Axis axes[] = {Axis::kBatch, tall ? Axis::kRows : Axis::kCols,
+                       tall ? Axis::kCols : Axis::kRows};
+  run_in_slices(fixed, pace, p.batch > 1 ? axes : axes + 1, axes + 3);
 }
 
 }  // namespace

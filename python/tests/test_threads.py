@@ -1,6 +1,7 @@
 """The GIL, Ctrl-C, and processes that fork."""
 
 import concurrent.futures
+import json
 import multiprocessing
 import os
 import signal
@@ -96,3 +97,21 @@ def test_keyboard_interrupt(call):
     rest, _ = child.communicate(timeout=60)
     assert rest == "interrupted\n" and child.returncode == 7
     assert time.monotonic() - start < 20
+
+
+def test_slices_are_short_whatever_the_shape(tmp_path):
+    """Between two slices Ctrl-C is heard: rows alone do not cut a product of few rows and much k."""
+    log = tmp_path / "calls"
+    code = """
+import numpy as np, tessera
+a, b = (np.random.default_rng(s).standard_normal((128, 1 << 17)).astype(np.float32) for s in (1, 2))
+c = tessera.gemm(a, b, trans_b=True, kernel="cpu.naive")
+assert tessera.verify(a, b, c, trans_b=True)
+"""
+    environment = {**os.environ, "TESSERA_LOG": f"calls:{log}"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    calls = [json.loads(line) for line in log.read_text().splitlines()]
+    sizes = [call["m"] * call["n"] for call in calls]
+    assert sum(sizes) == 128 * 128
+    assert len(sizes) >= 8 and max(sizes) <= 64 * 64
+    assert {call["k"] for call in calls} == {1 << 17}
