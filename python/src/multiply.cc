@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "raise.h"
 
@@ -109,6 +111,13 @@ void for_each(const Product& base, const std::vector<Dimension>& dims, std::size
   }
 }
 
+void check_scalar(const Request& r, const char* name, double value, DType dtype) {
+  if (dtype == DType::kF64 || !std::isfinite(value)) return;
+  if (std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())) return;
+  raise(PyExc_ValueError,
+        fmt::format("{}: {} is {}: beyond the largest float32", r.operation, name, value));
+}
+
 }  // namespace
 
 void check_pair(const Request& r, const Strided& a, const Strided& b) {
@@ -172,6 +181,8 @@ void check_out(const Request& r, const Strided& a, const Strided& b, const Strid
 void multiply(const Request& r, const Strided& a, const Strided& b, const Strided& out,
               const Allocate& allocate, bool only_check) {
   check_pair(r, a, b);
+  check_scalar(r, "alpha", r.alpha, out.dtype);
+  check_scalar(r, "beta", r.beta, out.dtype);
   Product p;
   p.dtype = out.dtype;
   p.space = out.space;

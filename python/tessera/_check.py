@@ -97,8 +97,15 @@ def check(
             path = Path(folder) / "source.cu"
             path.write_text(source, encoding="utf-8")
             return check(path, gemm=gemm, kernel=kernel, args=args, flags=flags)
-    command = ["check", "--json", os.fspath(source)]
+    for name, value in (("args", args), ("flags", flags)):
+        if isinstance(value, (str, bytes)):
+            raise TypeError(f"check: {name} is {value!r}: it must be a sequence of str")
+    path = os.fsdecode(source)
+    # A name that begins with a dash would be taken for an option.
+    command = ["check", "--json", f"./{path}" if path.startswith("-") else path]
     if gemm is not None:
+        if isinstance(gemm, (str, int)) or len(gemm) != 3:
+            raise ValueError(f"check: gemm is {gemm!r}: it must be (m, n, k)")
         command += ["--gemm", ",".join(map(str, gemm))]
     if kernel is not None:
         command += ["--kernel", kernel]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _core, _foreign
+from . import _arrays, _core, _foreign, _options
 
 _ndarray = np.ndarray
 _core_gemm = _core.gemm
@@ -59,13 +59,37 @@ def gemm(
                 precision=precision, device=device, kernel=kernel,
             )
         if library != "numpy":
-            return _foreign.gemm(
-                library, a, b, float(alpha), float(beta), c, bool(trans_a), bool(trans_b), out,
-                precision, device or "", kernel or "auto",
+            alpha, beta, trans_a, trans_b, *names = _plain(
+                alpha, beta, trans_a, trans_b, precision, device, kernel
             )
-    return _core_gemm(
-        a, b, float(alpha), float(beta), c, bool(trans_a), bool(trans_b), out, precision,
-        device or "", kernel or "auto",
+            return _foreign.gemm(
+                library, a, b, alpha, beta, c, trans_a, trans_b, out, *names
+            )
+    try:
+        return _core_gemm(
+            a, b, alpha, beta, c, trans_a, trans_b, out, precision, device or "", kernel or "auto"
+        )
+    except TypeError as error:
+        if not _options.is_unfit(error):
+            raise
+    alpha, beta, trans_a, trans_b, *names = _plain(
+        alpha, beta, trans_a, trans_b, precision, device, kernel
+    )
+    return _core_gemm(a, b, alpha, beta, c, trans_a, trans_b, out, *names)
+
+
+def _plain(
+    alpha: Any, beta: Any, trans_a: Any, trans_b: Any, precision: Any, device: Any, kernel: Any
+) -> tuple[float, float, bool, bool, str, str, str]:
+    """The arguments as the binding takes them; raises TypeError that names the one that is unfit."""
+    return (
+        float(_options.number("gemm", "alpha", alpha)),
+        float(_options.number("gemm", "beta", beta)),
+        _options.switch("gemm", "trans_a", trans_a),
+        _options.switch("gemm", "trans_b", trans_b),
+        _options.text("gemm", "precision", precision),
+        _options.text("gemm", "device", device, ""),
+        _options.text("gemm", "kernel", kernel or None, "auto"),
     )
 
 

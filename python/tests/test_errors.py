@@ -83,7 +83,7 @@ CASES = {
     ),
     "c of another dtype": ((A, B), {"beta": 1, "c": C.astype(F64)}, TypeError, "c must have"),
     "beta without c": ((A, B), {"beta": 0.5}, ValueError, "beta is 0.5, but neither c nor out"),
-    "complex alpha": ((A, B), {"alpha": 1j}, TypeError, "complex"),
+    "complex alpha": ((A, B), {"alpha": 1j}, TypeError, "alpha is 1j"),
     "unknown kernel": ((A, B), {"kernel": "fast"}, ValueError, '"fast" does not exist'),
     "kernel for other memory": (
         (A, B),
@@ -94,6 +94,22 @@ CASES = {
     "unknown precision": ((A, B), {"precision": "fp31"}, ValueError, '"fp31"'),
     "precision without kernel": ((A, B), {"precision": "tf32"}, NotImplementedError, "tf32"),
     "fp64 of float32": ((A, B), {"precision": "fp64"}, NotImplementedError, "fp64"),
+    "masked": (
+        (np.ma.masked_array(A, A > 0), B),
+        {},
+        TypeError,
+        "a is a masked array: masks are not heeded",
+    ),
+    "masked out": ((A, B), {"out": np.ma.zeros((3, 5), F32)}, TypeError, "out is a masked array"),
+    "alpha of text": ((A, B), {"alpha": "x"}, TypeError, "alpha is 'x': it must be a real number"),
+    "no beta": ((A, B), {"beta": None}, TypeError, "beta is None"),
+    "alpha of several": ((A, B), {"alpha": A}, TypeError, "alpha is of type ndarray"),
+    "alpha too large": ((A, B), {"alpha": 1e39}, ValueError, "alpha is 1e+39: beyond the largest"),
+    "beta too large": ((A, B), {"beta": -1e39, "c": C}, ValueError, "beta is -1e+39: beyond"),
+    "trans of text": ((A, B), {"trans_a": "N"}, TypeError, "trans_a is 'N': it must be True or"),
+    "kernel of no name": ((A, B), {"kernel": 3}, TypeError, "kernel is 3: it must be a str"),
+    "no precision": ((A, B), {"precision": None}, TypeError, "precision is None"),
+    "device of no name": ((A, B), {"device": 0.5}, TypeError, "device is 0.5: it must be a str"),
     "unknown device": ((A, B), {"device": "tpu"}, ValueError, 'device tpu: must be "cpu"'),
 }
 
@@ -150,7 +166,16 @@ def test_verify_refuses():
         tessera.verify(A, B, C, beta=1)
     with pytest.raises(ValueError, match="method is 'fast'"):
         tessera.verify(A, B, C, method="fast")
-    with pytest.raises(ValueError, match="rounds"):
-        tessera.verify(A, B, C, rounds=100)
+    for rounds in (0, 100):
+        with pytest.raises(ValueError, match=f"rounds is {rounds}: it must be from 1 to 60"):
+            tessera.verify(A, B, C, rounds=rounds)
+    with pytest.raises(TypeError, match="rounds is 2.5: it must be a whole number"):
+        tessera.verify(A, B, C, rounds=2.5)
+    with pytest.raises(ValueError, match="seed is -1"):
+        tessera.verify(A, B, C, seed=-1)
+    with pytest.raises(TypeError, match="alpha is 'x'"):
+        tessera.verify(A, B, C, alpha="x")
+    with pytest.raises(TypeError, match="c is a masked array"):
+        tessera.verify(A, B, np.ma.masked_array(C))
     with pytest.raises(ValueError, match=r"a has shape \(4,\)"):
         tessera.verify(A[0], B, C)

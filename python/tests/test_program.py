@@ -82,6 +82,18 @@ def test_tune(tmp_path, monkeypatch):
     assert_product(tessera.gemm(a, b, kernel=shape.winner), a, b)
     with pytest.raises(ValueError, match="nonsense"):
         tessera.tune((32, 24, 16), kernels=["nonsense"])
+    fast = dict(device="cpu", budget_s=10, seconds=0.01)
+    for dtype in (np.float64, np.dtype("f8"), "f64"):
+        (shape,) = tessera.tune((8, 8, 8), dtype=dtype, kernels="cpu.naive", **fast)
+        assert shape.dtype == "float64" and "cpu.naive.f64" in [k.id for k in shape.kernels]
+
+
+def test_tune_refuses():
+    for shapes in ((), ((1, 2),), (64, 64, 64), ((1, 2, -3),), ("abc",)):
+        with pytest.raises(ValueError, match=r"each must be \(m, n, k\)"):
+            tessera.tune(*shapes)
+    with pytest.raises(ValueError, match="dtype is float16: it must be float32 or float64"):
+        tessera.tune((8, 8, 8), dtype=np.float16)
 
 
 @needs_clang
@@ -110,6 +122,33 @@ def test_check_of_what_does_not_compile():
         tessera.check("__global__ void f(float* p) {\n  nonsense(p);\n}\n", gemm=(4, 4, 4))
     with pytest.raises(ValueError, match="no_such.cu"):
         tessera.check("no_such.cu")
+
+
+def test_check_refuses(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text("")
+    for gemm in ((5, 6), 5, "5,6,7"):
+        with pytest.raises(ValueError, match=r"gemm is .*: it must be \(m, n, k\)"):
+            tessera.check(path, gemm=gemm)
+    for name in ("args", "flags"):
+        with pytest.raises(TypeError, match=f"{name} is '-DX': it must be a sequence of str"):
+            tessera.check(path, **{name: "-DX"})
+
+
+@needs_clang
+def test_check_of_a_name_that_begins_with_a_dash(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("-k.cu").write_text(RACY.replace("SECOND_BARRIER", "__syncthreads();"))
+    assert tessera.check("-k.cu", gemm=(16, 16, 16))
+
+
+def test_every_public_name_says_what_it_is():
+    """Also the fields of what the binding returns have a type in the stub."""
+    for name in tessera.__all__:
+        assert getattr(tessera, name).__doc__, name
+    stub = (Path(tessera.__file__).parent / "_core.pyi").read_text()
+    for field in ("passed", "rounds", "worst_ratio", "row", "col", "expected", "got", "bound"):
+        assert f"def {field}(self) -> " in stub
 
 
 def test_import_is_light():
