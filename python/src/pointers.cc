@@ -18,7 +18,8 @@ std::int64_t integer_at(nb::handle tuple, int i) {
 }
 
 /// operand is (address, shape, strides in elements).
-Strided strided(const char* name, nb::handle operand, bool f64, int device) {
+Strided strided(const std::string& operation, const char* name, nb::handle operand, bool f64,
+                int device) {
   Strided x;
   x.name = name;
   x.dtype = f64 ? DType::kF64 : DType::kF32;
@@ -33,8 +34,8 @@ Strided strided(const char* name, nb::handle operand, bool f64, int device) {
   const Py_ssize_t dims = PyTuple_Size(shape.ptr());
   if (dims < 0) throw nb::python_error();
   if (dims > kMostDims) {
-    raise(PyExc_ValueError, fmt::format("gemm: {} has {} dimensions: at most {} are supported",
-                                        name, dims, kMostDims));
+    raise(PyExc_ValueError, fmt::format("{}: {} has {} dimensions: at most {} are supported",
+                                        operation, name, dims, kMostDims));
   }
   x.ndim = static_cast<int>(dims);
   const auto size = static_cast<std::int64_t>(size_of(x.dtype));
@@ -46,14 +47,14 @@ Strided strided(const char* name, nb::handle operand, bool f64, int device) {
 }
 
 /// 0 when done; else nothing was done, because ld cannot say the layout of a (bit 0) or b (bit 1).
-int multiply_pointers(nb::handle a_operand, nb::handle b_operand, nb::handle out_operand, bool f64,
-                      int device, double alpha, double beta, bool trans_a, bool trans_b,
-                      const std::string& kernel, std::uintptr_t stream, nb::handle allocate,
-                      bool only_check) {
-  const Strided a = strided("a", a_operand, f64, device);
-  const Strided b = strided("b", b_operand, f64, device);
-  const Strided out = strided("out", out_operand, f64, device);
-  Request request{"gemm", trans_a, trans_b, alpha, beta, {}};
+int multiply_pointers(const std::string& operation, nb::handle a_operand, nb::handle b_operand,
+                      nb::handle out_operand, bool f64, int device, double alpha, double beta,
+                      bool trans_a, bool trans_b, const std::string& kernel, std::uintptr_t stream,
+                      nb::handle allocate, bool only_check) {
+  const Strided a = strided(operation, "a", a_operand, f64, device);
+  const Strided b = strided(operation, "b", b_operand, f64, device);
+  const Strided out = strided(operation, "out", out_operand, f64, device);
+  Request request{operation.c_str(), trans_a, trans_b, alpha, beta, {}};
   request.options.kernel = kernel;
   request.options.stream = reinterpret_cast<void*>(stream);
   check_out(request, a, b, out);
@@ -72,10 +73,10 @@ int multiply_pointers(nb::handle a_operand, nb::handle b_operand, nb::handle out
 }  // namespace
 
 void bind_pointers(nb::module_& m) {
-  m.def("multiply_pointers", &multiply_pointers, nb::arg("a"), nb::arg("b"), nb::arg("out"),
-        nb::arg("f64"), nb::arg("device"), nb::arg("alpha"), nb::arg("beta"), nb::arg("trans_a"),
-        nb::arg("trans_b"), nb::arg("kernel"), nb::arg("stream"), nb::arg("allocate").none(),
-        nb::arg("only_check") = false);
+  m.def("multiply_pointers", &multiply_pointers, nb::arg("operation"), nb::arg("a"), nb::arg("b"),
+        nb::arg("out"), nb::arg("f64"), nb::arg("device"), nb::arg("alpha"), nb::arg("beta"),
+        nb::arg("trans_a"), nb::arg("trans_b"), nb::arg("kernel"), nb::arg("stream"),
+        nb::arg("allocate").none(), nb::arg("only_check") = false);
 }
 
 }  // namespace tessera::python

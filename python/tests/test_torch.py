@@ -118,6 +118,37 @@ def test_matmul(device, shapes):
     assert tessera.matmul(a, b, out=out) is out and torch.equal(out, got)
 
 
+def test_matmul_writes_into_out(device):
+    """The product goes where it belongs: neither a second array nor a copy of it is made."""
+    x = rand(6, 4, device=device)
+    for shape_a, shape_b, out in [
+        ((5, 4), (4, 3), torch.empty(5, 3)),
+        ((5, 4), (4, 3), torch.empty(3, 5).t()),
+        ((5, 4), (4, 3), torch.empty(10, 7)[::2, 2:5]),
+        ((2, 5, 4), (4, 3), torch.empty(2, 5, 3)),
+        ((2, 5, 4), (4, 3), torch.empty(5, 2, 3).transpose(0, 1)),
+        ((2, 1, 5, 4), (3, 4, 3), torch.empty(3, 2, 5, 3).transpose(0, 1)),
+        ((4,), (4,), torch.empty(())),
+        ((2, 5, 4), (4,), torch.empty(2, 5)),
+        ((4,), (2, 4, 3), torch.empty(2, 3)),
+        ((0, 4), (4, 3), torch.empty(0, 3)),
+    ]:
+        a, b, out = rand(*shape_a, device=device), rand(*shape_b, device=device), out.to(device)
+        version = out._version
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+            assert tessera.torch.matmul(a, b, out=out) is out
+        called = {event.key for event in profile.key_averages()}
+        assert not called & {"aten::copy_", "aten::clone", "aten::new_empty", "aten::empty"}
+        assert out._version > version
+        torch.testing.assert_close(out, torch.matmul(a, b), rtol=1e-5, atol=1e-5)
+    kept = x.clone()
+    with pytest.raises(ValueError, match="shares memory"):
+        tessera.matmul(x, x[:4], out=x)
+    with pytest.raises(ValueError, match="strides"):
+        tessera.matmul(x, x.t(), out=torch.empty(6, 12, device=device)[:, ::2])
+    assert torch.equal(x, kept)
+
+
 def test_batches_are_not_copied(device):
     a, b = rand(6, 1, 8, 9, device=device), rand(5, 9, 4, device=device).transpose(0, 1)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
@@ -151,7 +182,9 @@ def test_what_goes_around_the_dispatcher(device):
     assert not is_plain(x, needs_grad) and not is_plain(needs_grad, x)
     with torch.no_grad():
         assert is_plain(x, needs_grad.detach())
-    assert OP in recorded(lambda: tessera.gemm(x, x))  # a mode sees it
+    for call in (tessera.gemm, OP):
+        call(x, x)
+        assert OP in recorded(lambda: call(x, x))  # a mode sees it
     assert not is_plain(x, torch.nn.Parameter(x))
     assert not is_plain(x, x.to("meta")) and not is_plain(x, x.to_sparse())
     assert not is_plain(x, torch.randn(3, 3, dtype=torch.complex64, device=device).conj().imag)
@@ -239,6 +272,16 @@ OPCHECKS = {
     "batch": lambda d: (
         BMM, (rand(2, 4, 5, device=d, grad=True), rand(2, 5, 3, device=d, grad=True)), {},
     ),
+    "batch, options": lambda d: (
+        BMM,
+        (rand(2, 5, 4, device=d, grad=True), rand(2, 3, 5, device=d, grad=True),
+         rand(2, 4, 3, device=d, grad=True)),
+        dict(alpha=2.0, beta=0.5, trans_a=True, trans_b=True),
+    ),
+    "batch, out": lambda d: (
+        torch.ops.tessera.bmm_out.default,
+        (rand(2, 4, 5, device=d), rand(2, 5, 3, device=d), None, rand(2, 4, 3, device=d)), {},
+    ),
     "broadcast batch": lambda d: (
         BMM, (rand(2, 4, 5, device=d), rand(5, 3, device=d).expand(2, 5, 3)), {},
     ),
@@ -250,6 +293,23 @@ def test_opcheck(device, case):
     op, arguments, keywords = OPCHECKS[case](device)
     results = torch.library.opcheck(op, arguments, keywords)
     assert set(results.values()) == {"SUCCESS"}, results
+
+
+def test_fake_refuses_what_the_operator_refuses():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    a, b = rand(4, 5), rand(5, 3)
+    for op, arguments, options, words in (
+        (OP, (a, a), {}, "inner sizes"),
+        (OP, (a, b), {"beta": 1.0}, "there is no c"),
+        (OP, (a, b, b), {"beta": 1.0}, "c is"),
+        (OUT_OP, (a, b, None, rand(4, 4)), {}, "out is"),
+        (BMM, (a, b), {}, "batches are needed"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            op(*arguments, **options)
+        with FakeTensorMode() as mode, pytest.raises(ValueError, match=words):
+            op(*(x if x is None else mode.from_tensor(x) for x in arguments), **options)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -297,6 +357,21 @@ def test_compile_with_out(device):
     got = torch.compile(into, fullgraph=True, backend="aot_eager")(a, b, out)
     check_product(out, a, b)
     assert torch.equal(got, out + 1)
+
+
+def test_compile_matmul_with_out(device):
+    def into(a, b, out):
+        return tessera.matmul(a, b, out=out) + 1
+
+    torch._dynamo.reset()
+    compiled = torch.compile(into, fullgraph=True, backend="aot_eager")
+    for shape_a, shape_b in (((4, 5), (5, 3)), ((2, 4, 5), (2, 5, 3)), ((5,), (5, 3))):
+        a, b = rand(*shape_a, device=device), rand(*shape_b, device=device)
+        expected = torch.matmul(a, b)
+        out = torch.empty_like(expected)
+        got = compiled(a, b, out)
+        torch.testing.assert_close(out, expected, rtol=1e-5, atol=1e-5)
+        assert torch.equal(got, out + 1)
 
 
 def test_compile_with_dynamic_shapes(device):

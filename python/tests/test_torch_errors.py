@@ -47,6 +47,18 @@ def bad_input(d):
         "kernel": ((a, b), {"kernel": "fast"}, ValueError, '"fast" does not exist'),
         "precision": ((a, b), {"precision": "tf32"}, NotImplementedError, "tf32"),
         "device": ((a, b), {"device": "meta"}, ValueError, "device meta, but a is on"),
+        "no device": ((a, b), {"device": "tpu"}, ValueError, "device tpu: must be"),
+        "alpha": ((a, b), {"alpha": "x"}, TypeError, "alpha is 'x': it must be a real number"),
+        "no alpha": ((a, b), {"alpha": None}, TypeError, "alpha is None"),
+        "complex beta": ((a, b), {"beta": 1j, "c": out}, TypeError, "beta is 1j"),
+        "alpha needs grad": (
+            (a, b), {"alpha": torch.ones((), requires_grad=True)}, TypeError, "a constant here",
+        ),
+        "alpha too large": ((a, b), {"alpha": 1e39}, ValueError, "alpha is 1e+39: beyond"),
+        "trans": ((a, b), {"trans_b": "N"}, TypeError, "trans_b is 'N': it must be True or False"),
+        "kernel type": ((a, b), {"kernel": 3}, TypeError, "kernel is 3: it must be a str"),
+        "precision type": ((a, b), {"precision": None}, TypeError, "precision is None"),
+        "negated out": ((a, b), {"out": torch._neg_view(out)}, ValueError, "lazily negated"),
     }  # fmt: skip
 
 
@@ -72,6 +84,32 @@ def test_matmul_refuses(device):
         tessera.matmul(torch.tensor(1.0, device=device), rand(3, device=device))
 
 
+def test_what_has_no_strides_is_refused(device):
+    a, b = rand(3, 4, device=device), rand(4, 5, device=device)
+    for call in (tessera.gemm, tessera.matmul):
+        with pytest.raises(TypeError, match="a is a sparse_coo tensor: it must be a dense one"):
+            call(a.to_sparse(), b)
+        with pytest.raises(TypeError, match="a is a nested tensor: it must be a dense one"):
+            call(torch.nested.nested_tensor([a, a], layout=torch.jagged), b)
+    with pytest.raises(TypeError, match="c is a sparse_coo tensor"):
+        tessera.torch.addmm(rand(3, 5, device=device).to_sparse(), a, b)
+    with pytest.raises(TypeError, match="c is ndarray"):
+        tessera.torch.addmm(np.ones((3, 5), np.float32), a, b)
+    with pytest.raises(TypeError, match="a is a sparse_coo tensor"):
+        tessera.verify(a.to_sparse(), b, a @ b)
+
+
+def test_verify_refuses(device):
+    a, b = rand(3, 4, device=device), rand(4, 5, device=device)
+    with pytest.raises(TypeError, match="a is torch.bfloat16"):
+        tessera.verify(a.bfloat16(), b, a @ b)
+    with pytest.raises(TypeError, match="a is on meta"):
+        tessera.verify(a.to("meta"), b, a @ b)
+    assert tessera.verify(torch._neg_view(a), b, -(a @ b))
+
+
 def test_shared_gemm_cuda_wants_a_gpu():
+    with pytest.raises(TypeError, match="A is ndarray"):
+        tessera.torch.shared_gemm_cuda(np.ones((3, 3)), rand(3, 3))
     with pytest.raises(ValueError, match="A is on cpu"):
         tessera.torch.shared_gemm_cuda(rand(3, 3), rand(3, 3))
