@@ -6,11 +6,13 @@
 Small square products, where the call is most of the time. Every contender runs in turns with the
 others, in rounds of many calls; the median round counts. NumPy: 64 x 64, FP32, one thread, beside
 tessera::gemm called in a loop of C++. CUDA tensors, where there is a GPU: the time the host takes
-to enqueue a call, 64 x 64, beside torch.mm. Each product is verified before it is timed.
+to enqueue a call, 64 x 64, beside torch.mm. CPU tensors, where there is PyTorch: 8 x 8, where
+nothing but the call counts. Each product is verified before it is timed.
 """
 
 import argparse
 import datetime
+import importlib.util
 import json
 import os
 import platform
@@ -73,12 +75,13 @@ def on_numpy(rounds):
     return judged("numpy", row, "cpp", ["gemm, out given", "gemm", "matmul"], 3.0)
 
 
-def on_cuda(rounds):
+def on_tensors(device, size, rounds, goal_us):
     import torch
 
     import tessera.torch
 
-    a, b = torch.randn(N, N, device="cuda"), torch.randn(N, N, device="cuda")
+    torch.set_num_threads(1)
+    a, b = torch.randn(size, size, device=device), torch.randn(size, size, device=device)
     op = torch.ops.tessera.gemm.default
     if not tessera.verify(a, b, op(a, b), method="full"):
         sys.exit("wrong product: no time counts")
@@ -93,22 +96,25 @@ def on_cuda(rounds):
             },
             rounds,
             200,
-            torch.cuda.synchronize,
+            torch.cuda.synchronize if device == "cuda" else lambda: None,
         )
     others = ["torch.ops.tessera.gemm", "tessera.torch.gemm"]
-    return judged(f"cuda, {torch.cuda.get_device_name()}", row, "torch.mm", others, 5.0)
+    where = f"cuda, {torch.cuda.get_device_name()}" if device == "cuda" else "tensors on the cpu"
+    return judged(where, row, "torch.mm", others, goal_us, size)
 
 
-def judged(where, row, reference, others, goal_us):
+def judged(where, row, reference, others, goal_us, size=N):
     base = row[reference]["median_us"]
     for name in others:
         row[name]["overhead_us"] = row[name]["median_us"] - base
-        row[name]["met"] = row[name]["overhead_us"] <= goal_us
-    print(f"{where}: {N} x {N}, FP32; goal: {goal_us:g} us over {reference}")
+        if goal_us is not None:
+            row[name]["met"] = row[name]["overhead_us"] <= goal_us
+    goal = "no goal" if goal_us is None else f"goal: {goal_us:g} us over {reference}"
+    print(f"{where}: {size} x {size}, FP32; {goal}")
     for name, entry in row.items():
-        over = f"  over {reference}: {entry['overhead_us']:+.2f} us" if "met" in entry else ""
+        over = f"  over {reference}: {entry['overhead_us']:+.2f} us" if name in others else ""
         print(f"  {name:<24} {entry['median_us']:8.2f} us{over}")
-    return {"where": where, "size": N, "beside": reference, "goal_us": goal_us, "calls": row}
+    return {"where": where, "size": size, "beside": reference, "goal_us": goal_us, "calls": row}
 
 
 def commit():
@@ -126,7 +132,9 @@ def main():
     options = parser.parse_args()
     results = [on_numpy(options.rounds)]
     if any(k.backend == "cuda" for k in tessera.kernels()) and not _core.cuda_unavailable_reason():
-        results.append(on_cuda(options.rounds))
+        results.append(on_tensors("cuda", N, options.rounds, 5.0))
+    if importlib.util.find_spec("torch"):
+        results.append(on_tensors("cpu", 8, options.rounds, None))
     if options.json:
         info = {
             "schema": "tessera-python-overhead-1",

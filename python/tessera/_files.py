@@ -70,7 +70,8 @@ def save(
     ending = ".safetensors" if name.endswith(b".safetensors") else ".npy"
     if stored and stored not in _WRITTEN[ending]:
         written = ", ".join(_WRITTEN[ending])
-        raise ValueError(f"save: dtype is {stored}: {ending} files are written as {written}")
+        shown = stored if dtype is None else dtype
+        raise ValueError(f"save: dtype is {shown}: {ending} files are written as {written}")
     if not _core.is_storable(array):
         array = _arrays.packed(array)
     _core.save(name, array, stored, _options.text("save", "tensor", tensor))
