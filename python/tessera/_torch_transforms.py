@@ -19,6 +19,8 @@ from torch._functorch.autograd_function import (
 from ._torch_ops import BMM, GEMM, library, plain_gemm
 from ._torch_plain import is_plain
 
+_transforms_are_active = torch._C._are_functorch_transforms_active
+
 
 # torch.func has come to its innermost transform when a kernel of the dispatcher runs, as this is
 # called by one; torch.autograd.Function would begin with the outermost again.
@@ -27,9 +29,12 @@ class _Product(torch.autograd.function._SingleLevelFunction):
 
     @staticmethod
     def forward(op, a, b, c, alpha, beta, trans_a, trans_b, kernel_name):
+        arguments = (op, a, b, c, alpha, beta, trans_a, trans_b, kernel_name)
+        if not _transforms_are_active():
+            return _below(*arguments)
         # PyTorch turns derivatives off in here, but there may be transforms further out.
         with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
-            return _below(op, a, b, c, alpha, beta, trans_a, trans_b, kernel_name)
+            return _below(*arguments)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -109,6 +114,8 @@ def _autograd_of(op: Any):
             if op is GEMM and c is None and beta == 0 and _is_plain(keys.raw_repr(), a, b):
                 return plain_gemm(a, b, alpha, trans_a, trans_b, kernel_name)
             return _below(*arguments)
+        if not _transforms_are_active():
+            return _Product.apply(*arguments)
         with _single_level():
             return _Product.apply(*arguments)
 
