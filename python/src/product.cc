@@ -16,6 +16,9 @@ namespace {
 constexpr double kSliceUs = 100e3;
 /// The slowest kernel takes less than kSliceUs for so many multiply-adds: nothing is to be sliced.
 constexpr double kShort = 1e7;
+/// Predictions can be that much too short: the first slice, whose time the others follow, is cut
+/// so.
+constexpr double kCaution = 8;
 /// Slices are made of whole tiles.
 constexpr std::int64_t kSliceStep = 64;
 
@@ -101,10 +104,8 @@ void run_in_slices(const Product& p, Pace& pace, const Axis* axis, const Axis* e
     pace.us_per_multiply_add = taken.count() / multiply_adds(p);
     return check_signals();
   }
-  const double slices = pace.slices_of(p);
   for (std::int64_t first = 0, length = length_of(p, *axis); first < length;) {
-    const std::int64_t step =
-        slice_length(p, *axis, std::max(slices, pace.slices_of(p)), axis + 1 == end);
+    const std::int64_t step = slice_length(p, *axis, pace.slices_of(p), axis + 1 == end);
     const std::int64_t count = std::min(step, length - first);
     run_in_slices(slice(p, *axis, first, count), pace, axis + 1, end);
     first += count;
@@ -121,6 +122,7 @@ void run_on_host(const Product& p) {
   refuse_aliases(desc, p.a.data, p.b.data, p.c.data);  // of the whole, before a slice is written
   Product fixed = p;
   fixed.options.kernel = plan.kernel();
+  pace.us_per_multiply_add *= kCaution;
   const bool tall = p.c.rows >= p.c.cols;
   const Axis axes[] = {Axis::kBatch, tall ? Axis::kRows : Axis::kCols,
                        tall ? Axis::kCols : Axis::kRows};
