@@ -81,7 +81,7 @@ def gemm(
 def _plain(
     alpha: Any, beta: Any, trans_a: Any, trans_b: Any, precision: Any, device: Any, kernel: Any
 ) -> tuple[float, float, bool, bool, str, str, str]:
-    """The arguments as the binding takes them; raises TypeError that names the one that is unfit."""
+    """The arguments as the binding takes them; raises TypeError naming the one that is unfit."""
     return (
         float(_options.number("gemm", "alpha", alpha)),
         float(_options.number("gemm", "beta", beta)),

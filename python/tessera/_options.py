@@ -17,7 +17,9 @@ def number(operation: str, name: str, value: Any) -> float:
     if isinstance(value, (int, float)):
         return value
     if getattr(value, "requires_grad", False):
-        raise TypeError(f"{operation}: {name} requires a gradient: it is a constant here, detach it")
+        raise TypeError(
+            f"{operation}: {name} requires a gradient: it is a constant here, detach it"
+        )
     try:
         if not isinstance(value, (str, bytes)):
             return float(value)

@@ -57,7 +57,9 @@ def tune(
         kernels = (kernels,)
     if not shapes or not all(_is_shape(shape) for shape in shapes):
         given = ", ".join(map(repr, shapes))
-        raise ValueError(f"tune: shapes are ({given}): each must be (m, n, k), whole numbers from 0")
+        raise ValueError(
+            f"tune: shapes are ({given}): each must be (m, n, k), whole numbers from 0"
+        )
     name = getattr(dtype, "__name__", None) or str(dtype).removeprefix("torch.")
     if name not in _SHORT_NAMES:
         raise ValueError(f"tune: dtype is {name}: it must be float32 or float64")

@@ -73,5 +73,7 @@ def _numpy_of_tensor(operation: str, name: str, tensor: Any) -> np.ndarray:
     if tensor.is_meta:
         raise TypeError(f"{operation}: {name} is on meta: it has no elements")
     if tensor.dtype not in (torch.float32, torch.float64):
-        raise TypeError(f"{operation}: {name} is {tensor.dtype}: it must be torch.float32 or float64")
+        raise TypeError(
+            f"{operation}: {name} is {tensor.dtype}: it must be torch.float32 or float64"
+        )
     return tensor.detach().resolve_neg().cpu().numpy()

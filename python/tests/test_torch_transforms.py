@@ -116,7 +116,8 @@ def test_forward_mode_without_a_gradient(device):
     """A dual tensor need not require a gradient for its tangent to count."""
     from torch.autograd import forward_ad
 
-    a, t, b = rand(3, 4, device=device), rand(3, 4, device=device, seed=5), rand(4, 2, device=device)
+    a, t = rand(3, 4, device=device), rand(3, 4, device=device, seed=5)
+    b = rand(4, 2, device=device)
     with forward_ad.dual_level(), torch.no_grad():
         for call in (OP, tessera.gemm, tessera.matmul):
             tangent = forward_ad.unpack_dual(call(forward_ad.make_dual(a, t), b)).tangent
@@ -153,7 +154,8 @@ class Layer(torch.nn.Module):
         self.weight = torch.nn.Parameter(rand(5, 3))
 
     def forward(self, x, c):
-        return tessera.torch.addmm(c, tessera.gemm(x, self.weight), tessera.matmul(x, self.weight).t())
+        y = tessera.matmul(x, self.weight)
+        return tessera.torch.addmm(c, tessera.gemm(x, self.weight), y.t())
 
 
 def test_symbolic_trace():
