@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "core/footprint.h"
 #include "core/int_math.h"
 #include "core/threads.h"
 #include "tessera/error.h"
@@ -17,16 +18,6 @@ using std::int64_t;
 
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, "gemm: " + message);
-}
-
-/// A matrix as runs of contiguous elements: rows of a row-major one, columns of a column-major one.
-struct Runs {
-  int64_t count;   // runs
-  int64_t length;  // elements in one
-};
-
-Runs runs_of(const OperandDesc& x) {
-  return x.layout == Layout::kRowMajor ? Runs{x.rows, x.cols} : Runs{x.cols, x.rows};
 }
 
 /// Elements from the first to one past the last; refuses when that does not fit the address space.
@@ -193,49 +184,6 @@ Canonical canonicalise(const GemmDesc& desc, const GemmOptions& options) {
   p.align_c = alignment(desc.c, desc.dtype, desc.batch);
   return out;
 }
-
-namespace {
-
-/// Bytes an operand touches: `count` intervals of `width`, `pitch` apart, from `base`.
-struct Footprint {
-  std::intptr_t base, end;
-  int64_t count, width, pitch;
-};
-
-Footprint footprint(const char* name, const OperandDesc& x, DType dtype, int64_t batch,
-                    const void* data) {
-  const auto size = static_cast<int64_t>(size_of(dtype));
-  const Runs runs = runs_of(x);
-  // ld counts only where it steps from one run to the next; elsewhere it may be any number.
-  const int64_t pitch = runs.count > 1 ? x.ld * size : 0;
-  const int64_t bytes = (runs.count - 1) * pitch + runs.length * size;
-  const int64_t span = batch > 1 ? (batch - 1) * x.batch_stride * size : 0;
-  Footprint out{reinterpret_cast<std::intptr_t>(data), 0, runs.count, runs.length * size, pitch};
-  if (__builtin_add_overflow(out.base, std::max<int64_t>(span, 0), &out.end) ||
-      __builtin_add_overflow(out.end, bytes, &out.end) ||
-      __builtin_add_overflow(out.base, std::min<int64_t>(span, 0), &out.base)) {
-    refuse(fmt::format("{} at address {} is {} x {}: its last byte lies beyond 2^63", name, data,
-                       x.rows, x.cols));
-  }
-  return out;
-}
-
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
-bool share_bytes(const Footprint& x, const Footprint& y, bool batched) {
-  if (x.end <= y.base || y.end <= x.base) return false;
-  if (batched) return true;
-  const int64_t pitch = x.count > 1 ? x.pitch : y.pitch;
-  if (x.count > 1 && y.count > 1 && x.pitch != y.pitch) return true;
-  if (x.count <= 1 && y.count <= 1) return true;
-  // Run i of x meets run j of y when t = i - j satisfies d - x.width < t * pitch < d + y.width.
-  const int64_t d = y.base - x.base;
-  const int64_t first = std::max(floor_div(d - x.width, pitch) + 1, -(y.count - 1));
-  const int64_t last = std::min(floor_div(d + y.width - 1, pitch), x.count - 1);
-  return first <= last;
-}
-
-}  // namespace
 
 void refuse_aliases(const GemmDesc& desc, const void* a, const void* b, const void* c) {
   const auto empty = [](const OperandDesc& x) { return x.rows == 0 || x.cols == 0; };

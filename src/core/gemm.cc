@@ -5,43 +5,11 @@
 
 #include "core/backend.h"
 #include "core/canonical.h"
-#include "core/host_buffer.h"
+#include "core/thread_scratch.h"
 #include "tessera/plan.h"
 
 namespace tessera {
 namespace {
-
-/// Scratch memory that grows to the largest call.
-class Scratch {
- public:
-  void* at_least(std::size_t bytes) {
-    if (bytes > size_) {
-      // The old one goes first: the two need not fit side by side.
-      buffer_ = HostBuffer();
-      size_ = 0;
-      buffer_ = HostBuffer("gemm", static_cast<std::int64_t>(bytes));
-      size_ = bytes;
-    }
-    return buffer_.data();
-  }
-
- private:
-  HostBuffer buffer_;
-  std::size_t size_ = 0;
-};
-
-// Destructors of other thread-local or static objects may multiply after the thread's scratch
-// memory is gone. The flag, having no destructor, outlives it.
-thread_local bool t_scratch_gone = false;
-
-struct ThreadScratch : Scratch {
-  ~ThreadScratch() { t_scratch_gone = true; }
-};
-
-Scratch& thread_scratch() {
-  thread_local ThreadScratch scratch;
-  return scratch;
-}
 
 /// Scratch memory on a device, for what is enqueued on a stream while this object lives.
 class DeviceWorkspace {
@@ -101,8 +69,7 @@ void run(Op op_a, Op op_b, T alpha, MatrixView<const T> a, std::int64_t stride_a
   } else if (c.space == Space::kCuda) {
     run_with(DeviceWorkspace(desc.device, options.stream, bytes).data());
   } else {
-    Scratch last;  // for a thread that is being taken down
-    run_with((t_scratch_gone ? last : thread_scratch()).at_least(bytes));
+    run_with(ThreadScratch(bytes).data());
   }
 }
 
