@@ -104,6 +104,30 @@ static void test_verify(void) {
          "an ld below the row");
 }
 
+static void test_pointer_batches(void) {
+  const float a[2] = {2, 3}, b[2] = {5, 7};
+  float c[2] = {1, 1};
+  const float *as[2] = {a, a + 1}, *bs[2] = {b + 1, b};
+  float* cs[2] = {c + 1, c};
+  expect(tessera_sgemm_pointer_batched(TESSERA_COL_MAJOR, TESSERA_OP_N, TESSERA_OP_T, 1, 1, 1, 2,
+                                       as, 1, bs, 1, 1, cs, 1, 2, NULL) == TESSERA_OK &&
+             c[1] == 29 && c[0] == 31,
+         "sgemm pointer batched");
+  const double ad[1] = {2};
+  const double* ads[2] = {ad, ad};
+  double cd[1] = {-4};
+  double* cds[2] = {cd, NULL};
+  expect(
+      tessera_dgemm_pointer_batched(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 1, 1, 1, 1, ads,
+                                    1, ads, 1, 0, cds, 1, 2, NULL) == TESSERA_INVALID_ARGUMENT &&
+          strstr(tessera_last_error(), "C[1] is null") != NULL && cd[0] == -4,
+      "a null member");
+  expect(tessera_dgemm_pointer_batched(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 1, 1, 1, 1,
+                                       ads, 1, ads, 1, 0, cds, 1, 1, NULL) == TESSERA_OK &&
+             cd[0] == 4,
+         "dgemm pointer batched");
+}
+
 int main(void) {
   const float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {7, 8, 9, 10, 11, 12};
   float c[4] = {-1, -1, -1, -1};
@@ -140,6 +164,7 @@ int main(void) {
              cs[0] == 7 && cs[1] == 14,
          "sgemm batched");
 
+  test_pointer_batches();
   expect(tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a, 2, b, 2, 0, c,
                        2, NULL) == TESSERA_INVALID_ARGUMENT &&
              strstr(tessera_last_error(), "lda = 2") != NULL,

@@ -4,6 +4,7 @@ tessera_test(core_limits_test LABELS core)
 tessera_test(lifetime_test LABELS core)
 tessera_test(registry_test LABELS core)
 tessera_test(plan_test LABELS core)
+tessera_test(pointer_batch_test LABELS core cpu)
 
 # One executable, two entries: what runs on the CPU, and what needs a GPU.
 tessera_test_wanted(wanted kernel_test_cpu kernel_test_cuda)

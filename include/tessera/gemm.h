@@ -67,4 +67,25 @@ void gemm_strided_batched(Op op_a, Op op_b, double alpha, MatrixView<const doubl
                           double beta, MatrixView<double> c, std::int64_t stride_c,
                           std::int64_t batch, const GemmOptions& options = {});
 
+/// `batch` products of one shape whose matrices lie anywhere: the i-th uses a_members[i],
+/// b_members[i] and c_members[i]. a, b and c say what the members have in common; their data is
+/// not looked at. The arrays are host memory, read before the call returns. Inputs may be used by
+/// several members; the C matrices may share an element neither with each other nor with an input
+/// of any member (blocks of one larger matrix are fine). Arrays and pointers that are not read
+/// (alpha == 0, k == 0, batch == 0) may be null. An error names the member: "C[2] is null".
+///
+/// CPU: many small products are spread over the threads, one thread each; threads work inside a
+/// product when it is large and there are few. Each member has the bits of the same call with one
+/// thread. CUDA: refused, kUnsupported. Otherwise as gemm.
+void gemm_pointer_batched(Op op_a, Op op_b, float alpha, MatrixView<const float> a,
+                          const float* const* a_members, MatrixView<const float> b,
+                          const float* const* b_members, float beta, MatrixView<float> c,
+                          float* const* c_members, std::int64_t batch,
+                          const GemmOptions& options = {});
+void gemm_pointer_batched(Op op_a, Op op_b, double alpha, MatrixView<const double> a,
+                          const double* const* a_members, MatrixView<const double> b,
+                          const double* const* b_members, double beta, MatrixView<double> c,
+                          double* const* c_members, std::int64_t batch,
+                          const GemmOptions& options = {});
+
 }  // namespace tessera

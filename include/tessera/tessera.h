@@ -109,6 +109,22 @@ tessera_status tessera_dgemm_strided_batched(tessera_layout layout, tessera_op o
                                              int64_t stride_c, int64_t batch,
                                              const tessera_options* options);
 
+/* `batch` products of one shape whose matrices lie anywhere: the i-th uses a[i], b[i] and c[i]. The
+ * C matrices may share no element with each other or with an input of any member. Host memory only
+ * (TESSERA_UNSUPPORTED else). Details: gemm_pointer_batched in tessera/gemm.h. */
+tessera_status tessera_sgemm_pointer_batched(tessera_layout layout, tessera_op op_a,
+                                             tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                                             float alpha, const float* const* a, int64_t lda,
+                                             const float* const* b, int64_t ldb, float beta,
+                                             float* const* c, int64_t ldc, int64_t batch,
+                                             const tessera_options* options);
+tessera_status tessera_dgemm_pointer_batched(tessera_layout layout, tessera_op op_a,
+                                             tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                                             double alpha, const double* const* a, int64_t lda,
+                                             const double* const* b, int64_t ldb, double beta,
+                                             double* const* c, int64_t ldc, int64_t batch,
+                                             const tessera_options* options);
+
 /* A product prepared once and run many times; runs allocate nothing. One plan may run from many
  * threads at once, each with its own workspace. */
 typedef struct tessera_plan tessera_plan;
