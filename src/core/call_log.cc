@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -47,11 +48,8 @@ std::string number(double x) {
   return x - x == 0 ? text : '"' + text + '"';
 }
 
-}  // namespace
-
-void log_call(const Plan& plan, const GemmDesc& desc, double alpha, double beta) {
-  std::FILE* const file = log_file();
-  if (file == nullptr) return;
+void write_line(std::FILE* file, const Plan& plan, const GemmDesc& desc, double alpha,
+                double beta) {
   const Problem& p = plan.problem();
   const bool swapped = desc.c.layout == Layout::kColMajor;
   // One write, so that lines of several threads do not mix.
@@ -67,6 +65,19 @@ void log_call(const Plan& plan, const GemmDesc& desc, double alpha, double beta)
       plan.kernel());
   std::fwrite(line.data(), 1, line.size(), file);
   std::fflush(file);
+}
+
+}  // namespace
+
+void check_call_log() { log_file(); }
+
+void log_call(const Plan& plan, const GemmDesc& desc, double alpha, double beta) {
+  std::FILE* const file = log_file();
+  if (file == nullptr) return;
+  try {
+    write_line(file, plan, desc, alpha, beta);
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 }  // namespace tessera

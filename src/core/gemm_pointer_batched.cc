@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 
+#include "core/call_log.h"
 #include "core/canonical.h"
 #include "core/int_math.h"
 #include "core/pointer_batch.h"
@@ -139,6 +140,7 @@ void run(Op op_a, Op op_b, T alpha, MatrixView<const T> a, const T* const* a_mem
                    shared,
                    static_cast<int>(workers),
                    worker_bytes};
+  check_call_log();
   check_pointer_batch(job.x, p.k > 0 && alpha != T{0}, scratch.data());
   run_members(job, static_cast<std::byte*>(scratch.data()) + check_bytes);
 }
