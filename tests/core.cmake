@@ -27,7 +27,7 @@ endif()
 # Install, then build and run programs outside the tree against what was installed.
 if(TARGET tessera_cli AND NOT TESSERA_SANITIZE)
   tessera_add_test(install_test LABELS install COMMAND ${CMAKE_COMMAND}
-    -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
+    -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR} -DBLAS=${TESSERA_BUILD_BLAS}
     -P ${CMAKE_CURRENT_SOURCE_DIR}/install/run.cmake)
 endif()
 # Every public header compiles on its own.
