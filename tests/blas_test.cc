@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -232,14 +231,6 @@ TYPED_TEST(BlasTest, BatchMembersThatShareCAddUp) {
   Blas<T>::cblas_gemm_batch(kColMajor, &op, &op, &unit, &unit, &unit, &one, a, &unit, b, &unit,
                             &one, cs, &unit, 1, &size);
   EXPECT_EQ(c, T(5 + 2 + 4 + 4));
-}
-
-TYPED_TEST(BlasTest, ErrnoStays) {
-  std::mt19937 engine(3);
-  auto x = Case<TypeParam>::random(engine, 100);
-  errno = EDOM;
-  x.run_cblas();
-  EXPECT_EQ(errno, EDOM);
 }
 
 TYPED_TEST(BlasTest, AfterForkAndFromManyThreads) {
