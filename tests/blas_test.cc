@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "blas/plain_loops.h"
 #include "blas_support.h"
 #include "support/compare.h"
 #include "support/matrix.h"
@@ -167,6 +168,27 @@ TYPED_TEST(BlasTest, PointersNeedNoAlignment) {
   Blas<T>::cblas_gemm(kRowMajor, kNoTrans, kNoTrans, 2, 2, 2, T(1), odd_a, 2, odd_a, 2, T(0), odd_c,
                       2);
   EXPECT_EQ(std::memcmp(odd_c, expected, sizeof expected), 0);
+}
+
+// What is left when memory runs out.
+TYPED_TEST(BlasTest, PlainLoops) {
+  using T = TypeParam;
+  std::mt19937 engine(5);
+  for (int round = 0; round < 100; ++round) {
+    auto x = Case<T>::random(engine, 12);
+    if (x.layout == Layout::kRowMajor) continue;
+    if (round % 4 == 0) {  // C holds NaN
+      x.beta = 0;
+      x.c.fill_constant(std::numeric_limits<T>::quiet_NaN());
+    }
+    if (round % 6 == 0) x.alpha = 0;
+    const Reference expected = x.reference();
+    const bool read = x.alpha != T(0);
+    blas::plain_loops<T>({x.op_a, x.op_b, x.m(), x.n(), x.k(), x.alpha, read ? x.a_data() : nullptr,
+                          int_of(x.a.ld()), read ? x.b_data() : nullptr, int_of(x.b.ld()), x.beta,
+                          x.c.view().data, int_of(x.c.ld())});
+    expect_right(expected, x.c);
+  }
 }
 
 /// Groups of random products of one layout.
