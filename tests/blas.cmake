@@ -24,7 +24,7 @@ set(library $<TARGET_FILE:tessera_blas>)
 tessera_add_test(blas_symbols_test LABELS blas COMMAND ${here}/blas_symbols_test.sh ${library})
 tessera_add_test(blas_reference_test LABELS blas
   COMMAND ${here}/blas_reference_test.sh ${library} preload ${work}/preload)
-tessera_add_test(blas_numpy_test LABELS blas
+tessera_add_test(blas_numpy_test LABELS blas TIMEOUT 1800
   COMMAND ${here}/blas_numpy_test.sh ${TESSERA_TEST_PYTHON} ${library} ${work}/numpy)
 
 # As an alternative for libblas.so.3 it loads the reference for all other routines.
