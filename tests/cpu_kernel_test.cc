@@ -175,7 +175,7 @@ void check(const Kernel& kernel, const Shape& s, const DeviceInfo& device, int t
   EXPECT_EQ(std::memcmp(b.data, b0.data(), b0.size() * sizeof(T)), 0) << "B written";
 }
 
-/// Shapes around the register tiles (14 x 32, 14 x 16, 6 x 16, 6 x 8, 6 x 12, 6 x 2) and the depth
+/// Shapes around the register tiles (8 x 48, 8 x 24, 6 x 16, 6 x 8, 6 x 12, 6 x 2) and the depth
 /// blocks, with all four ops, both kinds of beta, packed and padded.
 std::vector<Shape> shapes() {
   std::vector<Shape> out;
@@ -185,7 +185,7 @@ std::vector<Shape> shapes() {
                                    {7, 17, 9},      {8, 12, 16},  {13, 31, 15}, {14, 32, 16},
                                    {15, 33, 17},    {29, 65, 63}, {35, 79, 19}, {3, 3, 431},
                                    {1, 257, 3},     {257, 1, 5},  {1, 40, 129}, {17, 100, 70},
-                                   {100, 100, 100}, {42, 96, 15}, {84, 96, 18}};
+                                   {100, 100, 100}, {48, 96, 15}, {24, 96, 18}};
   int number = 0;
   for (const auto& [m, n, k] : sizes) {
     for (int ops = 0; ops < 4; ++ops, ++number) {
@@ -340,8 +340,8 @@ TEST(BlockedWorkspace, BoundedWhateverTheProblem) {
 
 TEST(BlockedWorkspace, HoldsTheBlocksWhateverTheCaches) {
   DeviceInfo device = cpu_device();
-  for (const auto& [type, tile] : {std::pair{DType::kF32, TileShape{14, 32}},
-                                   {DType::kF64, TileShape{14, 16}},
+  for (const auto& [type, tile] : {std::pair{DType::kF32, TileShape{8, 48}},
+                                   {DType::kF64, TileShape{8, 24}},
                                    {DType::kF32, TileShape{6, 16}},
                                    {DType::kF64, TileShape{6, 2}}}) {
     for (std::int64_t size : {1, 7, 100, 513, 3000, 100000}) {

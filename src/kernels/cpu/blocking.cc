@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/int_math.h"
+#include "kernels/cpu/tile.h"
 
 namespace tessera {
 namespace {
@@ -26,31 +27,45 @@ double multiply_adds(const Problem& p) {
 
 // From the innermost loop outwards (s is the element's size, MR x NR the register tile):
 //
-//   kc  L1  A strip of MR rows of A (MR * kc * s) is read again for every panel of B: at most half
-//           of L1, the passing panel and C have the rest. Deeper blocks pass over C less often.
-//   nc  L2  The panels of B (kc * nc * s) are read again for every strip of A: half of L2, so that
-//           strips and C pass by without pushing them out.
-//   mc  L3  The strips of A (mc * kc * s) are read again for every block of B: half of this core's
-//           share of L3, and what the workspace has left. Taller blocks mean packing B less often.
+//   kc  L1  A panel of B (kc * NR * s) is read again for every strip of A: three quarters of L1,
+//           the passing strip and C have the rest. Deeper blocks pass over C less often.
+//   mc  L2  The strips of A (mc * kc * s) are read again for every panel of B: three eighths of
+//           L2, so that panels and C pass by without pushing them out.
+//   nc  L3  The panels of B (kc * nc * s) are read again for every block of A: what the workspace
+//           has left. Wider blocks mean packing A less often.
 //
 // kc alone decides how sums are rounded, so it depends on nothing but the caches and the tile.
 Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
                      std::size_t worker_bytes) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   Blocks out;
-  out.kc = std::clamp(round_down(device.l1_bytes / 2 / (tile.rows * size), kDepthStep), int64_t{64},
-                      kMaxDepth);
+  out.kc = std::clamp(round_down(device.l1_bytes * 3 / 4 / (tile.cols * size), kDepthStep),
+                      int64_t{64}, kMaxDepth);
   const int64_t depth = even_block(p.k, out.kc, kDepthStep);
   const int64_t line_bytes = depth * size;
   // A cache line for each of the two blocks' padding.
   const int64_t bytes = static_cast<int64_t>(worker_bytes) - 128;
-  const int64_t columns = std::min(device.l2_bytes / 2, bytes / 2) / line_bytes;
-  out.nc = std::min(round_down(columns, tile.cols), round_up(p.n, tile.cols));
-  const int64_t l3_share = device.l3_bytes / std::max(1, device.cores);
-  const int64_t rows =
-      std::min(std::max(l3_share, device.l2_bytes) / 2, bytes - out.nc * line_bytes) / line_bytes;
+  const int64_t rows = std::min(device.l2_bytes * 3 / 8, bytes / 2) / line_bytes;
   out.mc = std::min(round_down(rows, tile.rows), round_up(p.m, tile.rows));
+  const int64_t columns = (bytes - out.mc * line_bytes) / line_bytes;
+  out.nc = std::min(round_down(columns, tile.cols), round_up(p.n, tile.cols));
   return out;
+}
+
+bool writes_past_caches(const Problem& p, const DeviceInfo& device, std::size_t vector_bytes,
+                        const void* c) {
+  constexpr std::uintptr_t kLine = 64;
+  // A core's share of the last cache is seldom more than this.
+  const double kept = 8.0 * static_cast<double>(device.l2_bytes);
+  const auto size = static_cast<double>(size_of(p.dtype));
+  const auto is_line = [](std::int64_t bytes) {
+    return static_cast<std::uintptr_t>(bytes) % kLine == 0;
+  };
+  const auto element = static_cast<int64_t>(size_of(p.dtype));
+  return vector_bytes == kLine && reinterpret_cast<std::uintptr_t>(c) % kLine == 0 &&
+         (p.m == 1 || is_line(p.ldc * element)) &&
+         (p.batch == 1 || is_line(p.stride_c * element)) &&
+         static_cast<double>(p.m) * static_cast<double>(p.n) * size > kept;
 }
 
 int useful_threads(const Problem& p, int threads) {
@@ -74,7 +89,7 @@ std::size_t worker_bytes(const Problem& p, const DeviceInfo&, int threads) {
 }
 
 // The grid with the smallest predicted time of the slowest thread. A task costs its multiply-adds
-// and the packing of its own operands: B once for every mc rows. Fewer, larger tasks pack less;
+// and the packing of its own operands: A once for every nc columns. Fewer, larger tasks pack less;
 // more tasks even out what the threads get.
 Regions choose_regions(const Problem& p, TileShape tile, const Blocks& blocks, int threads) {
   const int64_t tiles_down = ceil_div(p.m, tile.rows), tiles_across = ceil_div(p.n, tile.cols);
@@ -92,10 +107,8 @@ Regions choose_regions(const Problem& p, TileShape tile, const Blocks& blocks, i
       r.down = ceil_div(p.m, r.rows);
       r.across = ceil_div(p.n, r.cols);
       const double rows = static_cast<double>(r.rows), cols = static_cast<double>(r.cols);
-      const double packs_b = cols <= static_cast<double>(blocks.nc)
-                                 ? 1.0
-                                 : static_cast<double>(ceil_div(r.rows, blocks.mc));
-      const double task = rows * cols + kPackCost * (rows + cols * packs_b);
+      const auto packs_a = static_cast<double>(ceil_div(r.cols, blocks.nc));
+      const double task = rows * cols + kPackCost * (rows * packs_a + cols);
       const double rounds = static_cast<double>(ceil_div(r.down * r.across * p.batch, threads));
       const double cost = task * (rounds + kStragglers);
       if (cost < best_cost) {

@@ -12,9 +12,6 @@ namespace tessera {
 struct TileShape {
   std::int64_t rows, cols;
 };
-// Bounds over all instruction sets, so that workspace does not depend on the one in use.
-inline constexpr std::int64_t kMaxTileRows = 14;
-inline constexpr std::int64_t kMaxTileRowBytes = 128;
 /// Depth blocks are a multiple of this.
 inline constexpr std::int64_t kDepthStep = 8;
 
@@ -44,6 +41,11 @@ struct Regions {
   std::int64_t rows, cols, down, across;
 };
 Regions choose_regions(const Problem& p, TileShape tile, const Blocks& blocks, int threads);
+
+/// Whether all of C is written once, with vectors of whole cache lines that need not be read first,
+/// and is too large to be found in a cache later. `vector_bytes` is of the instruction set in use.
+bool writes_past_caches(const Problem& p, const DeviceInfo& device, std::size_t vector_bytes,
+                        const void* c);
 
 /// Threads worth waking for this much work, at most `threads`.
 int useful_threads(const Problem& p, int threads);

@@ -1,0 +1,70 @@
+// The register tile and the packing that feeds it: what every blocked path of the CPU is made of.
+//
+// A tile of C stays in vector registers while depth steps of multiply-adds are accumulated: each
+// step loads a few vectors of a row of op(B) and meets them with one broadcast element for each row
+// of op(A). Operands may be read where they lie or from packed panels, by the strides in the call.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera {
+
+// Bounds over all instruction sets, so that workspace does not depend on the one in use.
+inline constexpr int kMaxTileRows = 8;
+inline constexpr int kMaxTileVectors = 3;
+inline constexpr std::int64_t kMaxTileRowBytes = 192;
+
+/// How the accumulated product of a depth block enters C.
+enum class Merge {
+  kStore,   ///< C = alpha sum
+  kStream,  ///< the same past the caches, where C is aligned to whole cache lines
+  kScale,   ///< C = alpha sum + beta C
+  kAdd,     ///< C = alpha sum + C
+};
+
+/// C(0..rows, 0..cols) = merge(sum over p of a(i, p) b(p, j)). One chain of multiply-adds for each
+/// element, so its bits do not depend on where it lies in a tile.
+template <class T>
+struct TileCall {
+  std::int64_t depth;
+  const T* a;  ///< a(i, p) at a[i * a_row + p * a_step]
+  std::int64_t a_row, a_step;
+  const T* b;  ///< b(p, j) at b[p * b_step + j], readable to whole vectors
+  std::int64_t b_step;
+  T* c;
+  std::int64_t ldc;
+  T alpha, beta;
+  Merge merge;
+  int rows, cols;
+};
+
+template <class T>
+using TileFunction = void (*)(const TileCall<T>&);
+
+/// Copies `count` lines of `depth` elements into panels of a fixed number of lines, p-major:
+/// element (line, p) of a panel is at out[p * width + line], and panels follow one another. Lines
+/// past `count` are zero. Adjacent lines are at x[p * ld + line], others at x[line * ld + p].
+template <class T>
+using PackFunction = void (*)(const T* x, std::int64_t ld, std::int64_t count, std::int64_t depth,
+                              T* out);
+
+/// The tiles and packing functions of one instruction set and element type.
+template <class T>
+struct TileKit {
+  int rows, cols, lanes;  ///< of the largest tile; elements of a vector
+  /// [rows of A are adjacent: a_row is 1][rows - 1][vectors - 1]
+  TileFunction<T> tiles[2][kMaxTileRows][kMaxTileVectors];
+  /// Panels of `rows` lines and of `cols` lines; [the lines are adjacent]
+  PackFunction<T> pack_a[2], pack_b[2];
+
+  /// The tile for rows x cols, at most the largest.
+  TileFunction<T> tile(bool adjacent, int tile_rows, int tile_cols) const {
+    return tiles[adjacent][tile_rows - 1][(tile_cols + lanes - 1) / lanes - 1];
+  }
+};
+
+/// Of the instruction set in use. float and double.
+template <class T>
+const TileKit<T>& tile_kit();
+
+}  // namespace tessera
