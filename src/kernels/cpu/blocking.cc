@@ -14,6 +14,8 @@ using std::int64_t;
 int64_t round_down(int64_t a, int64_t step) { return std::max(a / step, int64_t{1}) * step; }
 
 constexpr int64_t kMaxDepth = 512;
+// Rows of C that are written side by side when the depth is small: each lies on a page of its own.
+constexpr int64_t kMostBlockRows = 256;
 constexpr int64_t kWorkerBytes = int64_t{3} << 20;
 constexpr int64_t kWorkersBytes = int64_t{48} << 20;     // of all workers together
 constexpr int64_t kMinWorkerBytes = int64_t{256} << 10;  // one tile row and column of any target
@@ -45,9 +47,22 @@ Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
   const int64_t line_bytes = depth * size;
   // A cache line for each of the two blocks' padding.
   const int64_t bytes = static_cast<int64_t>(worker_bytes) - 128;
-  const int64_t rows = std::min(device.l2_bytes * 3 / 8, bytes / 2) / line_bytes;
+  const int64_t rows =
+      std::min(std::min(device.l2_bytes * 3 / 8, bytes / 2) / line_bytes, kMostBlockRows);
   out.mc = std::min(round_down(rows, tile.rows), round_up(p.m, tile.rows));
   const int64_t columns = (bytes - out.mc * line_bytes) / line_bytes;
+  out.nc = std::min(round_down(columns, tile.cols), round_up(p.n, tile.cols));
+  return out;
+}
+
+Blocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
+                            std::size_t worker_bytes) {
+  Blocks out = choose_blocks(p, device, tile, worker_bytes);
+  const int64_t line_bytes =
+      even_block(p.k, out.kc, kDepthStep) * static_cast<int64_t>(size_of(p.dtype));
+  const int64_t rows = std::min(device.l2_bytes / 4 / line_bytes, kMostBlockRows);
+  out.mc = std::min(round_down(rows, tile.rows), round_up(p.m, tile.rows));
+  const int64_t columns = static_cast<int64_t>(worker_bytes) / line_bytes;
   out.nc = std::min(round_down(columns, tile.cols), round_up(p.n, tile.cols));
   return out;
 }
@@ -70,7 +85,7 @@ bool writes_past_caches(const Problem& p, const DeviceInfo& device, std::size_t 
 
 int useful_threads(const Problem& p, int threads) {
   // About as much work as waking a thread costs, ten times over.
-  constexpr double kMultiplyAddsPerThread = 2e6;
+  constexpr double kMultiplyAddsPerThread = 5e5;
   const double most = std::max(1.0, multiply_adds(p) / kMultiplyAddsPerThread);
   return most < threads ? static_cast<int>(most) : threads;
 }
@@ -86,6 +101,16 @@ std::size_t worker_bytes(const Problem& p, const DeviceInfo&, int threads) {
       std::min(p.m, most) + std::min(p.n, most) + kMaxTileRows + kMaxTileRowBytes / size;
   const int64_t depth = round_up(std::min(p.k, kMaxDepth), kDepthStep);
   return static_cast<std::size_t>(round_up(std::min(most, lines * depth * size + 128), 256));
+}
+
+// Half a block of B at most, and at least the widest panel at the greatest depth.
+std::size_t direct_worker_bytes(const Problem& p, int threads) {
+  const auto size = static_cast<int64_t>(size_of(p.dtype));
+  const int64_t most =
+      std::clamp(kWorkersBytes / useful_threads(p, threads), kMinWorkerBytes / 2, kMinWorkerBytes);
+  const int64_t columns = std::min(p.n, most) + kMaxTileRowBytes / size;
+  const int64_t depth = round_up(std::min(p.k, kMaxDepth), kDepthStep);
+  return static_cast<std::size_t>(round_up(std::min(most, columns * depth * size), 256));
 }
 
 // The grid with the smallest predicted time of the slowest thread. A task costs its multiply-adds

@@ -1,4 +1,5 @@
-// The sizes c02_blocked works with: cache blocks, the regions that threads take, workspace.
+// The sizes c02_blocked and c03_direct work with: cache blocks, the regions that threads take,
+// workspace.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +22,12 @@ struct Blocks {
 };
 Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
                      std::size_t worker_bytes);
+
+/// The same for c03_direct, which packs only B, up to all columns of a block.
+Blocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
+                            std::size_t worker_bytes);
+/// Rows of B that span no more than this are read in place: they stay in any L1.
+inline constexpr std::int64_t kInPlaceBytes = std::int64_t{16} << 10;
 
 /// `total` cut into equal blocks of at most `largest`; a multiple of `step`, which divides largest.
 inline std::int64_t even_block(std::int64_t total, std::int64_t largest, std::int64_t step) {
@@ -49,8 +56,9 @@ bool writes_past_caches(const Problem& p, const DeviceInfo& device, std::size_t 
 
 /// Threads worth waking for this much work, at most `threads`.
 int useful_threads(const Problem& p, int threads);
-/// Workspace of one worker, a multiple of 256.
+/// Workspace of one worker of c02_blocked and of c03_direct, multiples of 256.
 std::size_t worker_bytes(const Problem& p, const DeviceInfo& device, int threads);
+std::size_t direct_worker_bytes(const Problem& p, int threads);
 /// Predicted time of c02_blocked in microseconds.
 double estimate_blocked_us(const Problem& p, const DeviceInfo& device);
 

@@ -35,7 +35,8 @@ void pack_adjacent(const T* x, std::int64_t ld, std::int64_t count, std::int64_t
       to += kWidth * depth;
     }
     if (rest != 0) {
-      for (int line = 0; line < kWidth; ++line) to[line] = line < rest ? from[line] : T{0};
+      std::memcpy(to, from, rest * sizeof(T));
+      std::memset(to + rest, 0, (kWidth - rest) * sizeof(T));
     }
   }
 }

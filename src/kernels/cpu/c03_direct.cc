@@ -1,0 +1,150 @@
+// c03_direct: A is read where it lies; only B is packed, or not even that.
+//
+// Idea: packing A pays when its strips meet many columns. Where all of A's block stays in L2
+// anyway, or C is only a few panels wide, the tile reads A's rows in place and the copy is saved. A
+// B whose few rows fit L1 is read in place too. Rows are dealt evenly to the strips, because a tile
+// of few rows waits for its own multiply-adds. Since c02: no pass over A before the product, which
+// small products spend much of their time on, and which a tall one with few columns never earns
+// back. Expected bottleneck: the FMA units while operands lie in caches; the read of A when C is
+// narrow. Limits: none, but on operands larger than the caches c02 is faster. The bits of C do not
+// depend on the number of threads nor on the position of an element in C.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "core/int_math.h"
+#include "core/threads.h"
+#include "kernels/cpu/blocking.h"
+#include "kernels/cpu/regime.h"
+#include "kernels/cpu/tile.h"
+#include "tessera/kernel.h"
+
+namespace tessera {
+namespace {
+
+using std::int64_t;
+
+template <class T>
+struct Product {
+  const Problem& p;
+  const TileKit<T>& kit;
+  const T* a;
+  const T* b;
+  T* c;
+  T alpha, beta;
+  Blocks blocks;
+};
+
+/// Rows [i0, i1) of C times one panel of B, in strips of nearly equal height.
+template <class T>
+void multiply_panel(const Product<T>& x, int64_t i0, int64_t i1, int64_t j, int64_t q,
+                    TileCall<T> call) {
+  const Problem& p = x.p;
+  const int64_t rows = i1 - i0, strips = ceil_div(rows, int64_t{x.kit.rows});
+  const int64_t low = rows / strips, higher = rows % strips;
+  int64_t i = i0;
+  for (int64_t strip = 0; strip < strips; ++strip, i += call.rows) {
+    call.rows = static_cast<int>(low + (strip < higher ? 1 : 0));
+    call.a = p.trans_a ? x.a + q * p.lda + i : x.a + i * p.lda + q;
+    call.c = x.c + i * p.ldc + j;
+    x.kit.tile(p.trans_a, call.rows, call.cols)(call);
+  }
+}
+
+/// Rows [i0, i1) and columns [j0, j1) of C, complete, by one thread.
+template <class T>
+void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                     T* packed) {
+  const Problem& p = x.p;
+  const int64_t width = x.kit.cols;
+  const int64_t mc = even_block(i1 - i0, x.blocks.mc, x.kit.rows);
+  const int64_t nc = even_block(j1 - j0, x.blocks.nc, width);
+  const int64_t kc = even_block(p.k, x.blocks.kc, kDepthStep);
+  for (int64_t q = 0; q < p.k; q += kc) {
+    const int64_t depth = std::min(kc, p.k - q);
+    const Merge merge = q > 0 ? Merge::kAdd : x.beta == T{0} ? Merge::kStore : Merge::kScale;
+    const bool few_rows =
+        !p.trans_b && saturating_mul(depth, p.ldb) <= kInPlaceBytes / int64_t{sizeof(T)};
+    for (int64_t j_block = j0; j_block < j1; j_block += nc) {
+      const int64_t j_end = std::min(j_block + nc, j1);
+      for (int64_t i = i0; i < i1; i += mc) {
+        for (int64_t j = j_block; j < j_end; j += width) {
+          TileCall<T> call{depth, nullptr, p.lda,  p.lda, nullptr, width, nullptr,
+                           p.ldc, x.alpha, x.beta, merge, 0,       0};
+          call.cols = static_cast<int>(std::min(width, j_end - j));
+          if (few_rows && call.cols % x.kit.lanes == 0) {
+            call.b = x.b + q * p.ldb + j;
+            call.b_step = p.ldb;
+          } else {
+            T* const panel = packed + (j - j_block) * kc;
+            if (i == i0) {
+              x.kit.pack_b[!p.trans_b](p.trans_b ? x.b + j * p.ldb + q : x.b + q * p.ldb + j, p.ldb,
+                                       call.cols, depth, panel);
+            }
+            call.b = panel;
+          }
+          multiply_panel(x, i, std::min(i + mc, i1), j, q, call);
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void multiply(const Problem& p, const Operands& o, const LaunchContext& context) {
+  const TileKit<T>& kit = tile_kit<T>();
+  const TileShape tile{kit.rows, kit.cols};
+  const int threads = useful_threads(p, context.threads);
+  const std::size_t slot_bytes = direct_worker_bytes(p, context.threads);
+  const Blocks blocks = choose_direct_blocks(p, context.device, tile, slot_bytes);
+  const Regions regions = choose_regions(p, tile, blocks, threads);
+  const int64_t per_matrix = regions.down * regions.across;
+
+  const auto multiply_task = [&](int64_t task, int worker) {
+    const int64_t matrix = task / per_matrix, region = task % per_matrix;
+    const int64_t i = region / regions.across * regions.rows;
+    const int64_t j = region % regions.across * regions.cols;
+    const Product<T> product{p,
+                             kit,
+                             static_cast<const T*>(o.a) + matrix * p.stride_a,
+                             static_cast<const T*>(o.b) + matrix * p.stride_b,
+                             static_cast<T*>(o.c) + matrix * p.stride_c,
+                             static_cast<T>(o.alpha),
+                             static_cast<T>(o.beta),
+                             blocks};
+    auto* const packed = static_cast<std::byte*>(context.workspace) + worker * slot_bytes;
+    multiply_region(product, i, std::min(i + regions.rows, p.m), j, std::min(j + regions.cols, p.n),
+                    reinterpret_cast<T*>(packed));
+  };
+  parallel_for(threads, per_matrix * p.batch, std::cref(multiply_task));
+}
+
+}  // namespace
+
+void register_c03_direct(Registry& registry);
+void register_c03_direct(Registry& registry) {
+  for (DType dtype : {DType::kF32, DType::kF64}) {
+    Kernel kernel;
+    kernel.id = {"cpu", "direct", dtype, ""};
+    kernel.stem = "c03_direct";
+    kernel.why = "small and narrow products do not pay for a copy of A";
+    kernel.summary = "A in place, B packed a panel at a time or in place, register tile, threads";
+    kernel.arch = "any CPU; AVX2, AVX-512 or NEON where present";
+    kernel.limits = "none";
+    kernel.alignment_bytes = static_cast<int>(size_of(dtype));
+    kernel.can_implement = [](const Problem&, const DeviceInfo&) {
+      return std::optional<Rejection>{};
+    };
+    kernel.workspace_bytes = [](const Problem& p, const DeviceInfo&, int threads) {
+      return direct_worker_bytes(p, threads) * static_cast<std::size_t>(useful_threads(p, threads));
+    };
+    kernel.estimate_us = [](const Problem& p, const DeviceInfo& device) {
+      return estimate_us(Regime::kDirect, p, device);
+    };
+    kernel.launch = dtype == DType::kF32 ? multiply<float> : multiply<double>;
+    registry.add(std::move(kernel));
+  }
+}
+
+}  // namespace tessera

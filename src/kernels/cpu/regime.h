@@ -1,0 +1,34 @@
+// Which path of the CPU leads for which products: one table.
+//
+//   regime    products                                      why another path loses there
+//   matvec    m = 1 or n = 1                                every element of the matrix is used
+//   once:
+//                                                           packing would double what memory moves
+//   skinny    few rows, op(B) beyond L2                     B must pass once, in the order it lies;
+//                                                           blocks would read it with jumps
+//   direct    A's block lies in L2, or C is narrow          a copy of A would not be used often
+//   enough blocked   all others                                    only copies keep large operands
+//   in caches
+//
+// What each path expects, and why it is right, stands at the head of its file.
+#pragma once
+
+#include <cstdint>
+
+#include "tessera/kernel.h"
+
+namespace tessera {
+
+enum class Regime { kMatvec, kSkinny, kDirect, kBlocked };
+
+/// Rows of C that are still few.
+inline constexpr std::int64_t kFewRows = 24;
+
+/// The row of the table: of sizes, ops and caches only.
+Regime regime_of(const Problem& p, const DeviceInfo& device);
+
+/// Predicted time of the path for `regime` in microseconds: shorter than that of c02_blocked in its
+/// own row of the table, longer elsewhere.
+double estimate_us(Regime regime, const Problem& p, const DeviceInfo& device);
+
+}  // namespace tessera
