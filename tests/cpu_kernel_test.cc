@@ -99,6 +99,21 @@ const Kernel& find_kernel(std::string_view stem, DType dtype) {
   throw std::runtime_error("no kernel " + std::string(stem));
 }
 
+/// The kernels with SIMD that can take the shape.
+std::vector<const Kernel*> simd_kernels(DType dtype, const Shape& s) {
+  Problem p;
+  p.dtype = dtype;
+  p.m = s.m;
+  p.n = s.n;
+  p.k = s.k;
+  std::vector<const Kernel*> out;
+  for (const char* stem : {"c02_blocked", "c03_direct", "c04_matvec", "c05_skinny"}) {
+    const Kernel& kernel = find_kernel(stem, dtype);
+    if (!kernel.can_implement(p, cpu_device())) out.push_back(&kernel);
+  }
+  return out;
+}
+
 /// A device whose caches are so small that small products already need many blocks.
 DeviceInfo small_caches() {
   DeviceInfo device = cpu_device();
@@ -213,45 +228,96 @@ INSTANTIATE_TEST_SUITE_P(Cpu, EverySimd, testing::ValuesIn(simd_target_names()),
 // K4, K3: guard pages stand right after (or before) every operand.
 TEST_P(EverySimd, WithinBoundF32) {
   for (const Shape& s : shapes()) {
-    check<float>(find_kernel("c02_blocked", DType::kF32), s, cpu_device(), 1);
-    check<float>(find_kernel("c02_blocked", DType::kF32), s, small_caches(), 3);
+    for (const Kernel* kernel : simd_kernels(DType::kF32, s)) {
+      check<float>(*kernel, s, cpu_device(), 1);
+      check<float>(*kernel, s, small_caches(), 3);
+    }
   }
 }
 
 TEST_P(EverySimd, WithinBoundF64) {
   for (const Shape& s : shapes()) {
-    check<double>(find_kernel("c02_blocked", DType::kF64), s, cpu_device(), 1);
-    check<double>(find_kernel("c02_blocked", DType::kF64), s, small_caches(), 3);
+    for (const Kernel* kernel : simd_kernels(DType::kF64, s)) {
+      check<double>(*kernel, s, cpu_device(), 1);
+      check<double>(*kernel, s, small_caches(), 3);
+    }
   }
 }
 
 // Several blocks in every direction, and regions for several threads.
 TEST_P(EverySimd, ManyBlocks) {
   for (int ops = 0; ops < 4; ++ops) {
-    const Shape s{203, 211, 199, (ops & 1) != 0, (ops & 2) != 0, 2, ops == 1 ? 0 : -1.0, 1, true};
-    check<float>(find_kernel("c02_blocked", DType::kF32), s, small_caches(), 5);
-    check<double>(find_kernel("c02_blocked", DType::kF64), s, small_caches(), 5);
+    const bool trans_a = (ops & 1) != 0, trans_b = (ops & 2) != 0;
+    const double beta = ops == 1 ? 0 : -1.0;
+    // Large; deep, for depth blocks of the real caches; a few rows and one, and one column, wider
+    // than what is kept of sums and of the vector.
+    for (const Shape& s : {Shape{103, 111, 139, trans_a, trans_b, 2, beta, 1, true},
+                           Shape{9, 40, 1100, trans_a, trans_b, 1, beta, 3, true},
+                           Shape{5, 1700, 35, trans_a, trans_b, 1, beta, 0, true},
+                           Shape{24, 300, 70, trans_a, trans_b, 1.5, beta, 1, true},
+                           Shape{1, 1100, 40, trans_a, trans_b, -2, beta, 1, true},
+                           Shape{40, 1, 2100, trans_a, trans_b, -2, beta, 1, true}}) {
+      for (const Kernel* kernel : simd_kernels(DType::kF32, s)) {
+        check<float>(*kernel, s, small_caches(), 5);
+        check<float>(*kernel, s, cpu_device(), 2);
+      }
+      for (const Kernel* kernel : simd_kernels(DType::kF64, s)) {
+        check<double>(*kernel, s, small_caches(), 5);
+      }
+    }
   }
-  const Shape deep{9, 40, 1100, false, false, 1, 0.5, 0, true};  // depth blocks of the real caches
-  check<float>(find_kernel("c02_blocked", DType::kF32), deep, cpu_device(), 1);
-  check<double>(find_kernel("c02_blocked", DType::kF64), deep, cpu_device(), 1);
+}
+
+// J4: a product has the same bits on any number of threads, whatever path it takes.
+TEST_P(EverySimd, SameBitsOnAnyNumberOfThreads) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{150, 170, 300},
+                                {70, 80, 90},
+                                {1, 3000, 700},
+                                {3000, 1, 700},
+                                {17, 4100, 300},
+                                {2000, 40, 300}}) {
+    for (int ops = 0; ops < 4; ++ops) {
+      const bool trans_a = (ops & 1) != 0, trans_b = (ops & 2) != 0;
+      const Shape s{m, n, k, trans_a, trans_b};
+      const Operand<float> a(trans_a ? k : m, trans_a ? m : k, 1, true, 1);
+      const Operand<float> b(trans_b ? n : k, trans_b ? k : n, 0, true, 2);
+      for (const Kernel* kernel : simd_kernels(DType::kF32, s)) {
+        SCOPED_TRACE(kernel->name + ' ' + describe(s));
+        std::vector<float> one;
+        for (int threads : {1, 2, 3, 5, 16}) {
+          std::vector<float> c(static_cast<std::size_t>(m * n), 0.5F);
+          GemmOptions options;
+          options.kernel = kernel->name;
+          options.threads = threads;
+          gemm(trans_a ? Op::kT : Op::kN, trans_b ? Op::kT : Op::kN, 0.7F,
+               MatrixView<const float>(a.data, a.rows, a.cols, a.ld),
+               MatrixView<const float>(b.data, b.rows, b.cols, b.ld), 0.3F,
+               row_major(c.data(), m, n), options);
+          if (threads == 1) one = c;
+          ASSERT_EQ(std::memcmp(c.data(), one.data(), c.size() * sizeof(float)), 0) << threads;
+        }
+      }
+    }
+  }
 }
 
 // K3: what lies beside an operand, or was left by an earlier call, does not enter the result.
 TEST_P(EverySimd, NeighboursAndLeftoversStayOut) {
-  GemmOptions options;
-  options.kernel = "c02_blocked";
-  const std::vector<float> poison(64 * 64, std::numeric_limits<float>::quiet_NaN());
-  std::vector<float> dump(64 * 64);
-  for (int round = 0; round < 2; ++round) {
-    float a[8] = {1, 2, 3, 4}, b[8] = {5, 6, 7, 8}, c[8] = {};
-    for (int i = 4; i < 8; ++i) a[i] = b[i] = c[i] = std::numeric_limits<float>::quiet_NaN();
-    gemm(Op::kN, Op::kT, 1.0F, row_major<const float>(a, 2, 2), row_major<const float>(b, 2, 2),
-         0.0F, row_major(c, 2, 2), options);
-    EXPECT_EQ(std::vector<float>(c, c + 4), (std::vector<float>{17, 23, 39, 53}));
-    gemm(Op::kN, Op::kN, 1.0F, row_major(poison.data(), 64, 64), row_major(poison.data(), 64, 64),
-         0.0F, row_major(dump.data(), 64, 64), options);
-    ASSERT_TRUE(std::isnan(dump[0]));
+  for (const char* stem : {"c02_blocked", "c03_direct", "c05_skinny"}) {
+    GemmOptions options;
+    options.kernel = stem;
+    const std::vector<float> poison(64 * 24, std::numeric_limits<float>::quiet_NaN());
+    std::vector<float> dump(24 * 24);
+    for (int round = 0; round < 2; ++round) {
+      float a[8] = {1, 2, 3, 4}, b[8] = {5, 6, 7, 8}, c[8] = {};
+      for (int i = 4; i < 8; ++i) a[i] = b[i] = c[i] = std::numeric_limits<float>::quiet_NaN();
+      gemm(Op::kN, Op::kT, 1.0F, row_major<const float>(a, 2, 2), row_major<const float>(b, 2, 2),
+           0.0F, row_major(c, 2, 2), options);
+      EXPECT_EQ(std::vector<float>(c, c + 4), (std::vector<float>{17, 23, 39, 53}));
+      gemm(Op::kN, Op::kN, 1.0F, row_major(poison.data(), 24, 64), row_major(poison.data(), 64, 24),
+           0.0F, row_major(dump.data(), 24, 24), options);
+      ASSERT_TRUE(std::isnan(dump[0]));
+    }
   }
 }
 
@@ -260,7 +326,6 @@ TEST_P(EverySimd, SameBitsAtAnyPosition) {
   const std::int64_t m = 75, n = 131, k = 150;
   const Operand<float> a(m, k, 0, true, 1), b(k, n, 0, true, 2);
   GemmOptions options;
-  options.kernel = "c02_blocked";
   const auto product = [&](std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t cols) {
     std::vector<float> c(static_cast<std::size_t>(rows * cols), 0.5F);
     gemm(Op::kN, Op::kN, 0.7F, MatrixView<const float>(a.data + i * a.ld, rows, k, a.ld),
@@ -268,17 +333,20 @@ TEST_P(EverySimd, SameBitsAtAnyPosition) {
          options);
     return c;
   };
-  const std::vector<float> whole = product(0, m, 0, n);
-  for (std::int64_t i : {0, 1, 13, 60}) {
-    for (std::int64_t j : {0, 5, 32, 100}) {
-      for (std::int64_t size : {1, 2, 9, 15}) {
-        const std::vector<float> part = product(i, size, j, 2 * size);
-        for (std::int64_t row = 0; row < size; ++row) {
-          ASSERT_EQ(std::memcmp(&part[static_cast<std::size_t>(row * 2 * size)],
-                                &whole[static_cast<std::size_t>((i + row) * n + j)],
-                                static_cast<std::size_t>(2 * size) * sizeof(float)),
-                    0)
-              << i << ' ' << j << ' ' << size;
+  for (const char* stem : {"c02_blocked", "c03_direct"}) {
+    options.kernel = stem;
+    const std::vector<float> whole = product(0, m, 0, n);
+    for (std::int64_t i : {0, 1, 13, 60}) {
+      for (std::int64_t j : {0, 5, 32, 100}) {
+        for (std::int64_t size : {1, 2, 9, 15}) {
+          const std::vector<float> part = product(i, size, j, 2 * size);
+          for (std::int64_t row = 0; row < size; ++row) {
+            ASSERT_EQ(std::memcmp(&part[static_cast<std::size_t>(row * 2 * size)],
+                                  &whole[static_cast<std::size_t>((i + row) * n + j)],
+                                  static_cast<std::size_t>(2 * size) * sizeof(float)),
+                      0)
+                << stem << ' ' << i << ' ' << j << ' ' << size;
+          }
         }
       }
     }
@@ -292,16 +360,18 @@ TEST_P(EverySimd, Batched) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 13) - 6;
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 11) - 5;
   GemmOptions options;
-  options.kernel = "c02_blocked";
   options.threads = 3;
-  gemm_strided_batched(Op::kN, Op::kN, 1.0F, row_major<const float>(a.data(), m, k), m * k,
-                       row_major<const float>(b.data(), k, n), 0, 0.0F, row_major(c.data(), m, n),
-                       m * n, batch, options);
-  for (std::int64_t x = 0; x < batch * m; ++x) {
-    for (std::int64_t j = 0; j < n; ++j) {
-      float sum = 0;  // exact: small integers
-      for (std::int64_t q = 0; q < k; ++q) sum += a[x * k + q] * b[q * n + j];
-      ASSERT_EQ(c[static_cast<std::size_t>(x * n + j)], sum) << x << ' ' << j;
+  for (const char* stem : {"c02_blocked", "c03_direct", "c05_skinny"}) {
+    options.kernel = stem;
+    gemm_strided_batched(Op::kN, Op::kN, 1.0F, row_major<const float>(a.data(), m, k), m * k,
+                         row_major<const float>(b.data(), k, n), 0, 0.0F, row_major(c.data(), m, n),
+                         m * n, batch, options);
+    for (std::int64_t x = 0; x < batch * m; ++x) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        float sum = 0;  // exact: small integers
+        for (std::int64_t q = 0; q < k; ++q) sum += a[x * k + q] * b[q * n + j];
+        ASSERT_EQ(c[static_cast<std::size_t>(x * n + j)], sum) << x << ' ' << j;
+      }
     }
   }
 }
@@ -320,21 +390,24 @@ TEST(NaiveKernel, WithinBound) {
 
 TEST(BlockedWorkspace, BoundedWhateverTheProblem) {
   for (DType dtype : {DType::kF32, DType::kF64}) {
-    const Kernel& kernel = find_kernel("c02_blocked", dtype);
-    for (std::int64_t size : {1, 100, 5000, 100000, 1000000000}) {
-      Problem p;
-      p.dtype = dtype;
-      p.m = size;
-      p.n = size + 1;
-      p.k = size + 2;
-      for (int threads : {1, 2, 3, 16, 17, 64, 256}) {
-        EXPECT_LE(kernel.workspace_bytes(p, cpu_device(), threads), std::size_t{64} << 20);
+    for (const char* stem : {"c02_blocked", "c03_direct", "c05_skinny"}) {
+      const Kernel& kernel = find_kernel(stem, dtype);
+      for (std::int64_t size : {1, 100, 5000, 100000, 1000000000}) {
+        Problem p;
+        p.dtype = dtype;
+        p.m = stem == std::string_view("c05_skinny") ? 1 + size % 24 : size;
+        p.n = size + 1;
+        p.k = size + 2;
+        for (int threads : {1, 2, 3, 16, 17, 64, 256}) {
+          EXPECT_LE(kernel.workspace_bytes(p, cpu_device(), threads), std::size_t{64} << 20)
+              << stem << ' ' << size << ' ' << threads;
+        }
       }
+      Problem tiny;
+      tiny.dtype = dtype;
+      tiny.m = tiny.n = tiny.k = 8;
+      EXPECT_LE(kernel.workspace_bytes(tiny, cpu_device(), 16), std::size_t{64} << 10) << stem;
     }
-    Problem tiny;
-    tiny.dtype = dtype;
-    tiny.m = tiny.n = tiny.k = 8;
-    EXPECT_LE(kernel.workspace_bytes(tiny, cpu_device(), 16), std::size_t{16} << 10);
   }
 }
 
@@ -394,15 +467,28 @@ TEST(BlockedWorkspace, DepthOfBlocksIsTheSameForEveryProblem) {
   }
 }
 
-TEST(BlockedChoice, AutoTakesItForAllButTinyProducts) {
-  for (std::int64_t size : {16, 64, 333, 4096}) {
+TEST(CpuChoice, FollowsTheTableOfRegimes) {
+  DeviceInfo device = cpu_device();
+  device.l2_bytes = 512 << 10;
+  const auto chosen = [&](std::int64_t m, std::int64_t n, std::int64_t k, bool trans_a = false) {
     Problem p;
-    p.m = p.n = p.k = p.lda = p.ldb = p.ldc = size;
-    EXPECT_EQ(registry().choose(p, cpu_device()).stem, "c02_blocked") << size;
-  }
-  Problem p;
-  p.m = p.n = p.k = p.lda = p.ldb = p.ldc = 2;
-  EXPECT_EQ(registry().choose(p, cpu_device()).stem, "c01_naive");
+    p.m = m;
+    p.n = n;
+    p.k = k;
+    p.trans_a = trans_a;
+    p.lda = p.ldb = p.ldc = std::max({m, n, k});
+    return registry().choose(p, device).stem;
+  };
+  EXPECT_EQ(chosen(2, 2, 2), "c01_naive");
+  EXPECT_EQ(chosen(1, 4096, 4096), "c04_matvec");
+  EXPECT_EQ(chosen(4096, 1, 4096), "c04_matvec");
+  EXPECT_EQ(chosen(16, 4096, 4096), "c05_skinny");
+  EXPECT_EQ(chosen(16, 64, 64), "c03_direct");
+  EXPECT_EQ(chosen(64, 64, 64), "c03_direct");
+  EXPECT_EQ(chosen(4096, 64, 4096), "c03_direct");
+  EXPECT_EQ(chosen(4096, 64, 4096, true), "c02_blocked");
+  EXPECT_EQ(chosen(333, 333, 333), "c02_blocked");
+  EXPECT_EQ(chosen(4096, 4096, 4096), "c02_blocked");
 }
 
 TEST(SimdTargets, UnknownNameIsRefusedWithTheRunnableOnes) {
