@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
@@ -39,6 +41,38 @@ int resolve_threads(int requested) {
 
 namespace {
 
+/// Waits in a loop for what another thread is about to do: a sleeping thread takes longer to wake
+/// than a small product takes. Soon it lets other threads have the core, then it gives up.
+class Spin {
+ public:
+  /// False when it is time to sleep instead.
+  bool wait() {
+    if (++turns_ <= kBusyTurns) {
+      pause();
+      return true;
+    }
+    // Another thread may need this core: the caller's own, or the one that is waited for.
+    sched_yield();
+    const auto now = std::chrono::steady_clock::now();
+    if (turns_ == kBusyTurns + 1) deadline_ = now + std::chrono::microseconds(100);
+    return now < deadline_;
+  }
+
+ private:
+  static constexpr int kBusyTurns = 64;
+
+  static void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+
+  int turns_ = 0;
+  std::chrono::steady_clock::time_point deadline_;
+};
+
 /// Workers that wait for one job at a time. The caller of a job works too. Holds no memory of its
 /// own, so that a fork can abandon it.
 class Pool {
@@ -47,22 +81,31 @@ class Pool {
   bool try_run(int threads, std::int64_t tasks,
                const std::function<void(std::int64_t, int)>& body) {
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
+    // Threads that share cores only keep each other from working when they spin.
+    const bool spins = threads <= cpu_device().cores;
+    int sleepers = 0;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       grow(threads - 1);
       body_ = &body;
       tasks_ = tasks;
       next_.store(0, std::memory_order_relaxed);
-      places_ = std::min(threads - 1, workers_);
+      spins_.store(spins, std::memory_order_relaxed);
+      open_.store(std::min(threads - 1, workers_), std::memory_order_relaxed);
       joined_ = 0;
+      sleepers = std::min(sleepers_, threads - 1);
     }
-    for (int i = 1; i < threads; ++i) start_.notify_one();
+    for (int i = 0; i < sleepers; ++i) start_.notify_one();
     work(0);
     {
       // No task is left: a worker that has not woken yet is not waited for.
       std::unique_lock<std::mutex> lock(mutex_);
-      places_ = 0;
-      finished_.wait(lock, [this] { return running_ == 0; });
+      open_.store(0, std::memory_order_relaxed);
+      lock.unlock();
+      for (Spin spin; spins && running_.load(std::memory_order_acquire) > 0 && spin.wait();) {
+      }
+      lock.lock();
+      finished_.wait(lock, [this] { return running_.load(std::memory_order_relaxed) == 0; });
       body_ = nullptr;
     }
     busy_.store(false, std::memory_order_release);
@@ -81,18 +124,29 @@ class Pool {
     }
   }
 
+  bool is_open() const { return open_.load(std::memory_order_relaxed) > 0; }
+
   void serve() {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
+      if (!is_open()) {
+        lock.unlock();
+        for (Spin spin; spins_.load(std::memory_order_relaxed) && !is_open() && spin.wait();) {
+        }
+        lock.lock();
+        ++sleepers_;
+        start_.wait(lock, [this] { return is_open(); });
+        --sleepers_;
+      }
       // A worker takes a place in a job at most once: after work() no task is left, and joining
       // again would find none.
-      start_.wait(lock, [this] { return joined_ < places_; });
+      open_.fetch_sub(1, std::memory_order_relaxed);
       const int worker = ++joined_;
-      ++running_;
+      running_.fetch_add(1, std::memory_order_relaxed);
       lock.unlock();
       work(worker);
       lock.lock();
-      if (--running_ == 0) finished_.notify_one();
+      if (running_.fetch_sub(1, std::memory_order_release) == 1) finished_.notify_one();
     }
   }
 
@@ -105,15 +159,17 @@ class Pool {
   }
 
   std::atomic<bool> busy_{false};  // a caller's job runs
-  std::mutex mutex_;               // guards what follows, but for next_
+  std::mutex mutex_;               // guards what follows; the atomics are also read without it
   std::condition_variable start_, finished_;
-  int workers_ = 0;
+  int workers_ = 0, sleepers_ = 0;
+  std::atomic<bool> spins_{false};
   // The job. body_ and tasks_ change only while no worker runs.
   const std::function<void(std::int64_t, int)>* body_ = nullptr;
   std::int64_t tasks_ = 0;
   std::atomic<std::int64_t> next_{0};
-  int places_ = 0, joined_ = 0;  // workers wanted, and that came
-  int running_ = 0;              // workers that came and have not left
+  std::atomic<int> open_{0};     // places for workers in the job
+  int joined_ = 0;               // workers that came
+  std::atomic<int> running_{0};  // workers that came and have not left
 };
 
 // Never destroyed: detached workers may outlive static destruction.
