@@ -65,7 +65,13 @@ void Registry::add(Kernel kernel) {
 
 namespace {
 
-/// Rules that hold for every kernel, then the kernel's own.
+/// Rules that hold for every kernel.
+bool fits_operands(const Kernel& kernel, const Problem& problem) {
+  return (kernel.id.backend == "cuda") == (problem.space == Space::kCuda) &&
+         kernel.id.dtype == problem.dtype;
+}
+
+/// Those rules in words, then the kernel's own.
 std::optional<Rejection> reject(const Kernel& kernel, const Problem& problem,
                                 const DeviceInfo& device) {
   const bool for_cuda = kernel.id.backend == "cuda";
@@ -102,19 +108,11 @@ const Kernel& Registry::choose(const Problem& problem, const DeviceInfo& device,
                                const std::string& request) const {
   const Kernel* best = nullptr;
   double best_us = std::numeric_limits<double>::infinity();
-  bool known = request == "auto";
-  std::string last_rule;
+  const bool is_auto = request == "auto";
   for (const Kernel& kernel : kernels_) {
-    if (request != "auto") {
-      if (!kernel.answers_to(request)) continue;
-      known = true;
-    }
-    if (const auto rejection = reject(kernel, problem, device)) {
-      // Of a family's refusals, the one closest to running says most.
-      if (last_rule.empty() || kernel.id.dtype == problem.dtype) {
-        last_rule = fmt::format("{}: {}", kernel.name, rejection->rule);
-        if (!rejection->unlock.empty()) last_rule += "; would take it: " + rejection->unlock;
-      }
+    // The cheap question first, and no words: this is on the way of every call.
+    if (!fits_operands(kernel, problem) || (!is_auto && !kernel.answers_to(request)) ||
+        kernel.can_implement(problem, device)) {
       continue;
     }
     const double us = kernel.estimate_us(problem, device);
@@ -124,6 +122,19 @@ const Kernel& Registry::choose(const Problem& problem, const DeviceInfo& device,
     }
   }
   if (best != nullptr) return *best;
+
+  bool known = is_auto;
+  std::string last_rule;
+  for (const Kernel& kernel : kernels_) {
+    if (!is_auto && !kernel.answers_to(request)) continue;
+    known = true;
+    const auto rejection = reject(kernel, problem, device);
+    // Of a family's refusals, the one closest to running says most.
+    if (rejection && (last_rule.empty() || kernel.id.dtype == problem.dtype)) {
+      last_rule = fmt::format("{}: {}", kernel.name, rejection->rule);
+      if (!rejection->unlock.empty()) last_rule += "; would take it: " + rejection->unlock;
+    }
+  }
   if (!known) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("gemm: kernel \"{}\" does not exist in this build; families: {}",

@@ -157,7 +157,7 @@ double estimate_blocked_us(const Problem& p, const DeviceInfo& device) {
   const double k = static_cast<double>(p.k), batch = static_cast<double>(p.batch);
   const double packed = (m + n) * k * batch;
   const double threads = useful_threads(p, device.cores);
-  return 1.0 + (m * std::max(n, static_cast<double>(vector_bytes) / size) * k * batch / per_us +
+  return 0.2 + (m * std::max(n, static_cast<double>(vector_bytes) / size) * k * batch / per_us +
                 packed / 2000.0) /
                    threads;
 }

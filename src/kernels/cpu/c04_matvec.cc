@@ -1,4 +1,4 @@
-// c04_matvec: a matrix times a vector, for m = 1 or n = 1.
+// c04_matvec: a matrix times a vector, made for m = 1 or n = 1.
 //
 // Idea: every element of the matrix is used once, so the time is that of reading it. Two forms, by
 // how the matrix lies: rows along the sum are dot products, a few rows at once so that several
@@ -6,8 +6,8 @@
 // of the result that stays in L1. The other vector is copied where it does not lie in a row.
 // Since c02: no packing, which would write and read the matrix once more.
 // Expected bottleneck: memory, or the cache that holds the matrix.
-// Limits: m = 1 or n = 1. The bits of C do not depend on the number of threads nor on the position
-// of an element in C.
+// Limits: none, but a larger C is done row by row. The bits of C do not depend on the number of
+// threads nor on the position of an element in C.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -177,7 +177,7 @@ void multiply_along_result(const Call<T>& call, int64_t j0, int64_t j1) {
 
 template <class T>
 void multiply(const Problem& p, const Operands& o, const LaunchContext& context) {
-  const bool is_row = p.m == 1;  // C is a row: the matrix is B, the vector A
+  const bool is_row = p.n != 1;  // C is a row, or many: the matrix is B, the vectors are A's rows
   const bool along_sum = is_row ? p.trans_b : !p.trans_a;
   const int64_t count = is_row ? p.n : p.m;
   const int threads = useful_threads(p, context.threads);
@@ -194,10 +194,14 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
     T* const c = static_cast<T*>(o.c) + matrix * p.stride_c;
     const auto alpha = static_cast<T>(o.alpha), beta = static_cast<T>(o.beta);
     const int64_t a_step = p.trans_a ? p.lda : 1, b_step = p.trans_b ? 1 : p.ldb;
-    const Call<T> call = is_row ? Call<T>{b, p.ldb, a, a_step, c, 1, p.n, p.k, alpha, beta}
-                                : Call<T>{a, p.lda, b, b_step, c, p.ldc, p.m, p.k, alpha, beta};
+    Call<T> call = is_row ? Call<T>{b, p.ldb, a, a_step, c, 1, p.n, p.k, alpha, beta}
+                          : Call<T>{a, p.lda, b, b_step, c, p.ldc, p.m, p.k, alpha, beta};
     const int64_t begin = piece * length, end = std::min(begin + length, count);
-    along_sum ? multiply_along_sum(call, begin, end) : multiply_along_result(call, begin, end);
+    for (int64_t row = 0; row < (is_row ? p.m : 1); ++row) {
+      along_sum ? multiply_along_sum(call, begin, end) : multiply_along_result(call, begin, end);
+      call.x += p.trans_a ? 1 : p.lda;
+      call.y += p.ldc;
+    }
   };
   parallel_for(threads, tasks * p.batch, std::cref(multiply_task));
 }
@@ -237,11 +241,10 @@ void register_c04_matvec(Registry& registry) {
     kernel.why = "a vector uses each element of the matrix once: reading is all there is";
     kernel.summary = "a matrix times a vector at the speed of memory, in place, SIMD, threads";
     kernel.arch = "any CPU; AVX2, AVX-512 or NEON where present";
-    kernel.limits = "m = 1 or n = 1";
+    kernel.limits = "none; made for m = 1 or n = 1";
     kernel.alignment_bytes = static_cast<int>(size_of(dtype));
-    kernel.can_implement = [](const Problem& p, const DeviceInfo&) -> std::optional<Rejection> {
-      if (p.m == 1 || p.n == 1) return std::nullopt;
-      return Rejection{"it multiplies by vectors: m or n must be 1", ""};
+    kernel.can_implement = [](const Problem&, const DeviceInfo&) {
+      return std::optional<Rejection>{};
     };
     kernel.estimate_us = [](const Problem& p, const DeviceInfo& device) {
       return estimate_us(Regime::kMatvec, p, device);

@@ -7,8 +7,8 @@
 // power of two apart and would push each other out of the cache.
 // Since c02: B is copied through L1 only, a few kilobytes at a time.
 // Expected bottleneck: memory for a handful of rows, the FMA units for more.
-// Limits: m at most kFewRows. The bits of C do not depend on the number of threads nor on the
-// position of an element in C.
+// Limits: none, but B passes again for every kFewRows rows. The bits of C do not depend on the
+// number of threads nor on the position of an element in C.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -71,12 +71,12 @@ struct Product {
   int strips = 0;
   Strip<T> strip[kMostStrips] = {};
 
-  /// Strips of nearly equal height: a tile of few rows waits for its own multiply-adds.
-  void deal_rows() {
-    strips = static_cast<int>(ceil_div(p.m, int64_t{kit.rows}));
-    int64_t first = 0;
+  /// Rows [first, first + count) in strips of nearly equal height: a tile of few rows waits for its
+  /// own multiply-adds.
+  void deal_rows(int64_t first, int64_t count) {
+    strips = static_cast<int>(ceil_div(count, int64_t{kit.rows}));
     for (int s = 0; s < strips; ++s) {
-      const int rows = static_cast<int>(p.m / strips + (s < p.m % strips ? 1 : 0));
+      const int rows = static_cast<int>(count / strips + (s < count % strips ? 1 : 0));
       strip[s] = {first, rows, kit.tile(true, rows, kit.cols)};
       first += rows;
     }
@@ -186,7 +186,7 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
   const TileKit<T>& kit = tile_kit<T>();
   const int threads = useful_threads(p, context.threads);
   const std::size_t slot_bytes = skinny_worker_bytes(p, context.threads);
-  const int64_t rows = ceil_div(p.m, int64_t{kit.rows}) * kit.rows;
+  const int64_t rows = round_up(std::min(p.m, kFewRows), int64_t{kit.rows});
   const int64_t panels = ceil_div(p.n, int64_t{kit.cols});
   const int64_t share = ceil_div(panels, int64_t{threads}) * kit.cols;
   const int64_t columns =
@@ -202,12 +202,14 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
                        static_cast<T*>(o.c) + matrix * p.stride_c,
                        static_cast<T>(o.alpha),
                        static_cast<T>(o.beta)};
-    product.deal_rows();
     auto* const slot = static_cast<std::byte*>(context.workspace) + worker * slot_bytes;
     auto* const panel = reinterpret_cast<T*>(slot);
     T* const a = panel + kPanelBytes / sizeof(T);
     T* const sums = a + rows * std::min(kDepth, p.k);
-    multiply_columns(product, j, std::min(j + columns, p.n), Buffers<T>{a, panel, sums});
+    for (int64_t i = 0; i < p.m; i += kFewRows) {
+      product.deal_rows(i, std::min(kFewRows, p.m - i));
+      multiply_columns(product, j, std::min(j + columns, p.n), Buffers<T>{a, panel, sums});
+    }
   };
   parallel_for(threads, blocks * p.batch, std::cref(multiply_task));
 }
@@ -223,11 +225,10 @@ void register_c05_skinny(Registry& registry) {
     kernel.why = "with few rows, B should pass from memory once, in the order it lies there";
     kernel.summary = "A packed, B streamed through L1 once, sums in L2, register tile, threads";
     kernel.arch = "any CPU; AVX2, AVX-512 or NEON where present";
-    kernel.limits = "m <= 24";
+    kernel.limits = "none; made for m <= 24";
     kernel.alignment_bytes = static_cast<int>(size_of(dtype));
-    kernel.can_implement = [](const Problem& p, const DeviceInfo&) -> std::optional<Rejection> {
-      if (p.m <= kFewRows) return std::nullopt;
-      return Rejection{"it takes few rows of C: m must be at most 24", ""};
+    kernel.can_implement = [](const Problem&, const DeviceInfo&) {
+      return std::optional<Rejection>{};
     };
     kernel.workspace_bytes = [](const Problem& p, const DeviceInfo&, int threads) {
       return skinny_worker_bytes(p, threads) * static_cast<std::size_t>(useful_threads(p, threads));
