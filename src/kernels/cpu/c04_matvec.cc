@@ -42,7 +42,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using std::int64_t;
 
 constexpr int64_t kDepth = 2048;  // elements of x at a time: they stay in L1
-constexpr int64_t kPiece = 1024;  // elements of y at a time: they stay in L1
+constexpr int64_t kPiece = 2048;  // elements of y at a time: they stay in L1
 
 /// y = matrix x: y(i) at y[i * y_step], x(p) at x[p * x_step].
 template <class T>
@@ -106,7 +106,7 @@ HWY_INLINE void dot(const T* rows, int64_t ld, const T* x, int64_t depth, T* sum
 /// Rows of the matrix lie along the sum.
 template <class T>
 void multiply_along_sum(const Call<T>& call, int64_t i0, int64_t i1) {
-  constexpr int kRows = 4;
+  constexpr int kRows = 8;
   HWY_ALIGN T copied[kDepth];
   T sums[kRows];
   for (int64_t q = 0; q < call.k; q += kDepth) {
