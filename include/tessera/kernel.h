@@ -102,6 +102,8 @@ struct Kernel {
   std::string limits;   ///< what it cannot take; "none" when it takes every problem
   /// Elements of C and of k that one unit of work covers: where its edges are, for test shapes.
   std::int64_t tile_m = 1, tile_n = 1, tile_k = 1;
+  /// Whether `tessera ladder` shows it; false when it is made for other shapes than square ones.
+  bool is_rung = true;
   int alignment_bytes = 0;  ///< of pointers and rows; the element size when nothing is required
 
   /// std::nullopt when it can. Must be complete: after it says yes, launch gives a right answer.

@@ -25,11 +25,13 @@ struct LadderArgs {
   std::string json_file;
 };
 
-/// Stems of the FP32 kernels of a backend, in order: each file is a rung.
+/// Stems of the FP32 kernels of a backend that are made for square products, in order: each file
+/// is a rung.
 std::vector<std::string> rungs_of(const std::string& backend) {
   std::vector<std::string> stems;
   for (const Kernel& kernel : registry().kernels()) {
     if (kernel.id.backend != backend || kernel.id.dtype != DType::kF32) continue;
+    if (!kernel.is_rung) continue;
     if (stems.empty() || stems.back() != kernel.stem) stems.push_back(kernel.stem);
   }
   return stems;
@@ -187,7 +189,8 @@ Verb add_ladder(CLI::App& root) {
   app->add_flag("--json", args->json, "report as one JSON object");
   add_file(*app, "--json-file", args->json_file, "also write that object to a file");
   app->footer(
-      "Each kernel file is a rung; of its configurations, the one predicted to be fastest runs.\n"
+      "Each kernel file made for square products is a rung; of its configurations, the one "
+      "predicted to be fastest runs.\n"
       "Rows are measured and verified as by tessera bench.\n\n"
       "Examples:\n"
       "  tessera ladder\n"

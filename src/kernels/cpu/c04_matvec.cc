@@ -242,6 +242,7 @@ void register_c04_matvec(Registry& registry) {
     kernel.summary = "a matrix times a vector at the speed of memory, in place, SIMD, threads";
     kernel.arch = "any CPU; AVX2, AVX-512 or NEON where present";
     kernel.limits = "none; made for m = 1 or n = 1";
+    kernel.is_rung = false;
     kernel.alignment_bytes = static_cast<int>(size_of(dtype));
     kernel.can_implement = [](const Problem&, const DeviceInfo&) {
       return std::optional<Rejection>{};

@@ -226,6 +226,7 @@ void register_c05_skinny(Registry& registry) {
     kernel.summary = "A packed, B streamed through L1 once, sums in L2, register tile, threads";
     kernel.arch = "any CPU; AVX2, AVX-512 or NEON where present";
     kernel.limits = "none; made for m <= 24";
+    kernel.is_rung = false;
     kernel.alignment_bytes = static_cast<int>(size_of(dtype));
     kernel.can_implement = [](const Problem&, const DeviceInfo&) {
       return std::optional<Rejection>{};
