@@ -201,7 +201,7 @@ TEST_F(BenchSuite, FoundByNameOrPath) {
   EXPECT_TRUE(contains(find_suite("awkward"), "awkward.csv"));
   for (const char* name : {"sqare", "", "/square", "../suites/square"}) {
     EXPECT_SAYS(error_of(ErrorCode::kBadFile, [&] { find_suite(name); }),
-                "suites: awkward, deepbench_training, llm_llama3_8b, mine, square, targets");
+                "suites: awkward, cpu, deepbench_training, llm_llama3_8b, mine, square, targets");
   }
 }
 
