@@ -11,7 +11,7 @@ endif()
 if(TARGET tessera_cli)
   tessera_test(cli_report_test LABELS cli bench LIBRARIES tessera_verbs)
   if(TARGET cli_report_test)
-    target_sources(cli_report_test PRIVATE support/cli.cc)
+    target_link_libraries(cli_report_test PRIVATE tessera_test_cli)
     target_compile_definitions(cli_report_test PRIVATE TESSERA_CLI="$<TARGET_FILE:tessera_cli>"
       TEST_DATA="${CMAKE_CURRENT_SOURCE_DIR}/data" RESULTS="${PROJECT_SOURCE_DIR}/bench/results")
     add_dependencies(cli_report_test tessera_cli)

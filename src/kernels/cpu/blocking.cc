@@ -15,7 +15,7 @@ int64_t round_down(int64_t a, int64_t step) { return std::max(a / step, int64_t{
 
 constexpr int64_t kMaxDepth = 512;
 // Rows of C that are written side by side when the depth is small: each lies on a page of its own.
-constexpr int64_t kMostBlockRows = 256;
+constexpr int64_t kMostBlockRows = 384;
 constexpr int64_t kWorkerBytes = int64_t{3} << 20;
 constexpr int64_t kWorkersBytes = int64_t{48} << 20;     // of all workers together
 constexpr int64_t kMinWorkerBytes = int64_t{256} << 10;  // one tile row and column of any target
@@ -30,7 +30,8 @@ double multiply_adds(const Problem& p) {
 // From the innermost loop outwards (s is the element's size, MR x NR the register tile):
 //
 //   kc  L1  A panel of B (kc * NR * s) is read again for every strip of A: three quarters of L1,
-//           the passing strip and C have the rest. Deeper blocks pass over C less often.
+//           the passing strip and C have the rest. Deeper blocks pass over C less often, which
+//           counts more where L2 is so large that it delivers a panel as fast: 1/24 of it.
 //   mc  L2  The strips of A (mc * kc * s) are read again for every panel of B: three eighths of
 //           L2, so that panels and C pass by without pushing them out.
 //   nc  L3  The panels of B (kc * nc * s) are read again for every block of A: what the workspace
@@ -41,8 +42,9 @@ Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
                      std::size_t worker_bytes) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   Blocks out;
-  out.kc = std::clamp(round_down(device.l1_bytes * 3 / 4 / (tile.cols * size), kDepthStep),
-                      int64_t{64}, kMaxDepth);
+  const int64_t panel_bytes = std::max(device.l1_bytes * 3 / 4, device.l2_bytes / 24);
+  out.kc =
+      std::clamp(round_down(panel_bytes / (tile.cols * size), kDepthStep), int64_t{64}, kMaxDepth);
   const int64_t depth = even_block(p.k, out.kc, kDepthStep);
   const int64_t line_bytes = depth * size;
   // A cache line for each of the two blocks' padding.

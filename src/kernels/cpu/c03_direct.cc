@@ -68,21 +68,28 @@ void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, in
         !p.trans_b && saturating_mul(depth, p.ldb) <= kInPlaceBytes / int64_t{sizeof(T)};
     for (int64_t j_block = j0; j_block < j1; j_block += nc) {
       const int64_t j_end = std::min(j_block + nc, j1);
+      // Panels of nearly equal width, as strips are of nearly equal height.
+      const int64_t all_vectors = ceil_div(j_end - j_block, int64_t{x.kit.lanes});
+      const int64_t panels = ceil_div(j_end - j_block, width);
+      const int64_t low = all_vectors / panels, wider = all_vectors % panels;
+      TileCall<T> call{depth, nullptr, p.lda,  p.lda, nullptr, width, nullptr,
+                       p.ldc, x.alpha, x.beta, merge, 0,       0};
       for (int64_t i = i0; i < i1; i += mc) {
-        for (int64_t j = j_block; j < j_end; j += width) {
-          TileCall<T> call{depth, nullptr, p.lda,  p.lda, nullptr, width, nullptr,
-                           p.ldc, x.alpha, x.beta, merge, 0,       0};
-          call.cols = static_cast<int>(std::min(width, j_end - j));
+        int64_t j = j_block;
+        for (int64_t number = 0; number < panels; ++number, j += call.cols) {
+          const int64_t vectors = low + (number < wider ? 1 : 0);
+          call.cols = static_cast<int>(std::min(vectors * x.kit.lanes, j_end - j));
           if (few_rows && call.cols % x.kit.lanes == 0) {
             call.b = x.b + q * p.ldb + j;
             call.b_step = p.ldb;
           } else {
-            T* const panel = packed + (j - j_block) * kc;
+            T* const panel = packed + number * width * kc;
             if (i == i0) {
               x.kit.pack_b[!p.trans_b](p.trans_b ? x.b + j * p.ldb + q : x.b + q * p.ldb + j, p.ldb,
                                        call.cols, depth, panel);
             }
             call.b = panel;
+            call.b_step = width;
           }
           multiply_panel(x, i, std::min(i + mc, i1), j, q, call);
         }

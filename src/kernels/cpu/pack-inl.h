@@ -22,6 +22,48 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// The first `count` lanes, at most a vector; the others are zero, and not touched in memory.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_first(D d, const T* x, std::int64_t count) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, x);
+#else
+  HWY_ALIGN T buffer[hn::MaxLanes(D())] = {};
+  std::memcpy(buffer, x, static_cast<std::size_t>(count) * sizeof(T));
+  return hn::Load(d, buffer);
+#endif
+}
+
+/// Stores the first `count` lanes and touches nothing else.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_first(hn::Vec<D> v, D d, T* x, std::int64_t count) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<std::size_t>(count)), d, x);
+#else
+  HWY_ALIGN T buffer[hn::MaxLanes(D())];
+  hn::Store(v, d, buffer);
+  std::memcpy(x, buffer, static_cast<std::size_t>(count) * sizeof(T));
+#endif
+}
+
+/// The first `count` of kWidth elements, and zeros.
+template <int kWidth, class T>
+HWY_INLINE void copy_first(const T* from, std::int64_t count, T* to) {
+  const hn::ScalableTag<T> d;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  if constexpr (kWidth % kLanes == 0) {
+    for (int line = 0; line < kWidth; line += kLanes) {
+      const std::int64_t left = count - line;
+      hn::StoreU(left >= kLanes ? hn::LoadU(d, from + line)
+                 : left > 0     ? load_first(d, from + line, left)
+                                : hn::Zero(d),
+                 d, to + line);
+    }
+  } else {
+    for (int line = 0; line < kWidth; ++line) to[line] = line < count ? from[line] : T{0};
+  }
+}
+
 /// Lines side by side in memory: element (line, p) at x[p * ld + line].
 template <int kWidth, class T>
 void pack_adjacent(const T* x, std::int64_t ld, std::int64_t count, std::int64_t depth, T* out) {
@@ -34,10 +76,7 @@ void pack_adjacent(const T* x, std::int64_t ld, std::int64_t count, std::int64_t
       from += kWidth;
       to += kWidth * depth;
     }
-    if (rest != 0) {
-      std::memcpy(to, from, rest * sizeof(T));
-      std::memset(to + rest, 0, (kWidth - rest) * sizeof(T));
-    }
+    if (rest != 0) copy_first<kWidth>(from, rest, to);
   }
 }
 
@@ -55,7 +94,7 @@ struct Transposer {
 #else
 
 /// The first kLines of 16 bytes' worth of lanes.
-template <int kLines, class D, class V, class T = hn::TFromD<D> >
+template <int kLines, class D, class V, class T = hn::TFromD<D>>
 HWY_INLINE void store_lines(V v, D d, T* out) {
   if constexpr (kLines == static_cast<int>(16 / sizeof(T))) {
     hn::StoreU(v, d, out);

@@ -53,41 +53,23 @@ HWY_INLINE V merged(D, Merge merge, V alpha, V sum, V beta, V c) {
   return hn::MulAdd(beta, c, hn::Mul(alpha, sum));
 }
 
-/// A tile whose last vector is not whole, by way of a buffer.
-template <class T>
-HWY_NOINLINE void merge_edge(const TileCall<T>& call, const T* sums, int width) {
-  const typename Tile<T>::D d;
-  constexpr int kLanes = Tile<T>::kLanes;
-  HWY_ALIGN T row[Tile<T>::kCols] = {};
-  const auto alpha = hn::Set(d, call.alpha), beta = hn::Set(d, call.beta);
-  const bool reads = call.merge == Merge::kScale || call.merge == Merge::kAdd;
-  for (int i = 0; i < call.rows; ++i) {
-    T* c = call.c + i * call.ldc;
-    if (reads) std::memcpy(row, c, call.cols * sizeof(T));
-    for (int j = 0; j < width; j += kLanes) {
-      const auto sum = hn::Load(d, sums + i * width + j);
-      hn::Store(reads ? merged(d, call.merge, alpha, sum, beta, hn::Load(d, row + j))
-                      : hn::Mul(alpha, sum),
-                d, row + j);
-    }
-    std::memcpy(c, row, call.cols * sizeof(T));
-  }
-}
+HWY_INLINE bool is_added(Merge merge) { return merge == Merge::kScale || merge == Merge::kAdd; }
 
 template <class T, bool kAdjacent, int kRows, int kVectors>
 HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
   using S = Tile<T>;
   using V = typename S::V;
-  constexpr int kWidth = kVectors * S::kLanes;
   const typename S::D d;
-  const bool whole = call.cols == kWidth;
+  const std::int64_t last = call.cols - (kVectors - 1) * S::kLanes;  // columns in the last vector
   T* const c = call.c;
   const std::int64_t ldc = call.ldc;
 
   V sums[kRows][kVectors];
   TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
     TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::Zero(d);
-    if (call.merge != Merge::kStream) hwy::Prefetch(c + i * ldc);
+    TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
+      if (call.merge != Merge::kStream) hwy::Prefetch(c + i * ldc + v * S::kLanes);
+    }
   }
   const T* HWY_RESTRICT a = call.a;
   const T* HWY_RESTRICT b = call.b;
@@ -107,21 +89,18 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
     }
   }
 
-  if (!whole) {
-    HWY_ALIGN T buffer[kRows * kWidth];
-    TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
-      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
-        hn::Store(sums[i][v], d, buffer + i * kWidth + v * S::kLanes);
-      }
-    }
-    return merge_edge(call, buffer, kWidth);
-  }
   const V alpha = hn::Set(d, call.alpha), beta = hn::Set(d, call.beta);
   const Merge merge = call.merge;
   TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
     TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
       T* at = c + i * ldc + v * S::kLanes;
       const V sum = sums[i][v];
+      if (v == kVectors - 1 && last != S::kLanes) {
+        const V old = is_added(merge) ? load_first(d, at, last) : hn::Zero(d);
+        store_first(is_added(merge) ? merged(d, merge, alpha, sum, beta, old) : hn::Mul(alpha, sum),
+                    d, at, last);
+        continue;
+      }
       if (merge == Merge::kStore) {
         hn::StoreU(hn::Mul(alpha, sum), d, at);
       } else if (merge == Merge::kStream) {
