@@ -205,8 +205,10 @@ def shared_gemm_cuda(A: Tensor, B: Tensor) -> Tensor:
 
 def _is_overridden(*arguments: Any) -> bool:
     """Whether one stands for a tensor without being one, as those that trace a program do."""
+    # PyTorch 2.11 cannot compile a question about the type of None.
     return any(
-        not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__") for x in arguments
+        x is not None and not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__")
+        for x in arguments
     )
 
 

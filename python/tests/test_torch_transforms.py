@@ -26,7 +26,7 @@ def no_slow_fallback():
         yield
 
 
-@pytest.mark.parametrize("trans", itertools.product([False, True], repeat=2), ids=str)
+@pytest.mark.parametrize("trans", list(itertools.product([False, True], repeat=2)), ids=str)
 @pytest.mark.parametrize("dim_c", [None, 0, 2])
 @pytest.mark.parametrize("dims", [(0, 0), (0, None), (None, 0), (1, 2), (2, 0), (-1, -2)], ids=str)
 def test_vmap(device, dims, dim_c, trans):
@@ -86,7 +86,7 @@ def test_torch_func(device, name):
     both(lambda f: func.vmap(func.grad(loss(f)), (None, 0))(b, batch))  # for each sample
 
 
-@pytest.mark.parametrize("trans", itertools.product([False, True], repeat=2), ids=str)
+@pytest.mark.parametrize("trans", list(itertools.product([False, True], repeat=2)), ids=str)
 @pytest.mark.parametrize("beta", [0.0, 1.0, 2.0])
 def test_forward_mode(device, trans, beta):
     a = rand(*((4, 3) if trans[0] else (3, 4)), device=device, grad=True, **F64)

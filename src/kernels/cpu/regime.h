@@ -1,14 +1,13 @@
 // Which path of the CPU leads for which products: one table.
 //
-//   regime    products                                      why another path loses there
-//   matvec    m = 1 or n = 1                                every element of the matrix is used
-//   once:
-//                                                           packing would double what memory moves
-//   skinny    few rows, op(B) beyond L2                     B must pass once, in the order it lies;
-//                                                           blocks would read it with jumps
-//   direct    A's block lies in L2, or C is narrow          a copy of A would not be used often
-//   enough blocked   all others                                    only copies keep large operands
-//   in caches
+//   regime    products                         why another path loses there
+//
+//   matvec    m = 1 or n = 1                   each element of the matrix is used once, so packing
+//                                              would double what memory moves
+//   skinny    few rows, op(B) beyond L2        B must pass once, in the order it lies; blocks
+//                                              would read it with jumps
+//   direct    all fits L2, or C is narrow      a copy of A would not be used often enough
+//   blocked   all others                       only copies keep large operands in caches
 //
 // What each path expects, and why it is right, stands at the head of its file.
 #pragma once
