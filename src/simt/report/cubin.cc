@@ -211,7 +211,7 @@ std::vector<CompiledWidths> widths_of(ElfImage& image) {
   for (auto& [key, g] : found) {
     std::vector<int>& sequence = g.widths.sequence;
     const bool is_mixed = std::any_of(sequence.begin(), sequence.end(),
-                                      [&](int bytes) { return bytes != g.widths.bytes; });
+                                      [most = g.widths.bytes](int bytes) { return bytes != most; });
     if (!g.is_together || !is_mixed) sequence.clear();
     all.push_back(std::move(g.widths));
   }
