@@ -31,6 +31,14 @@
 #define HWY_NEON_BF16 0
 #endif
 
+// Before a loop over accumulators: they stay in registers only when every index into them is a
+// constant.
+#ifdef __clang__
+#define TESSERA_UNROLL _Pragma("unroll")
+#else
+#define TESSERA_UNROLL _Pragma("GCC unroll 32")
+#endif
+
 #include <cstddef>
 
 namespace tessera {

@@ -26,14 +26,6 @@
 // After it: this file is compiled once for each of them.
 #include <hwy/highway.h>
 
-#ifndef TESSERA_UNROLL
-#ifdef __clang__
-#define TESSERA_UNROLL _Pragma("unroll")
-#else
-#define TESSERA_UNROLL _Pragma("GCC unroll 32")
-#endif
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace tessera {
 namespace HWY_NAMESPACE {

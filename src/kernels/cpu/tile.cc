@@ -16,15 +16,6 @@
 
 #include "kernels/cpu/pack-inl.h"
 
-// Accumulators stay in registers only when every index into them is a constant.
-#ifndef TESSERA_UNROLL
-#ifdef __clang__
-#define TESSERA_UNROLL _Pragma("unroll")
-#else
-#define TESSERA_UNROLL _Pragma("GCC unroll 32")
-#endif
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace tessera {
 namespace HWY_NAMESPACE {
