@@ -409,8 +409,8 @@ TEST(BlockedWorkspace, BoundedWhateverTheProblem) {
 
 TEST(BlockedWorkspace, HoldsTheBlocksWhateverTheCaches) {
   DeviceInfo device = cpu_device();
-  for (const auto& [type, tile] : {std::pair{DType::kF32, TileShape{8, 48}},
-                                   {DType::kF64, TileShape{8, 24}},
+  for (const auto& [type, tile] : {std::pair{DType::kF32, TileShape{14, 32}},
+                                   {DType::kF64, TileShape{14, 16}},
                                    {DType::kF32, TileShape{6, 16}},
                                    {DType::kF64, TileShape{6, 2}}}) {
     for (std::int64_t size : {1, 7, 100, 513, 3000, 100000}) {
@@ -428,14 +428,16 @@ TEST(BlockedWorkspace, HoldsTheBlocksWhateverTheCaches) {
         p.n = 2 * size;
         p.k = size + 3;
         for (int threads : {1, 3, 16, 64, 256}) {
-          const std::size_t bytes = worker_bytes(p, device, threads);
-          const Blocks blocks = choose_blocks(p, device, tile, bytes);
+          const Team team = choose_teams(p, threads).team;
+          const Blocks blocks = choose_blocks(p, device, tile, team);
           ASSERT_GE(std::min({blocks.mc / tile.rows, blocks.nc / tile.cols, blocks.kc}), 1);
           const std::int64_t depth = even_block(p.k, blocks.kc, kDepthStep);
-          // Each of the two blocks is padded to a cache line.
+          // Each block is padded to a cache line.
           const std::int64_t needed =
-              (blocks.mc + blocks.nc) * depth * static_cast<std::int64_t>(size_of(type)) + 128;
-          ASSERT_LE(needed, static_cast<std::int64_t>(bytes))
+              (team.threads * blocks.mc + team.shared_blocks() * blocks.nc) * depth *
+                  static_cast<std::int64_t>(size_of(type)) +
+              64 * (team.threads + team.shared_blocks());
+          ASSERT_LE(needed, static_cast<std::int64_t>(team.bytes))
               << to_string(type) << ' ' << tile.rows << 'x' << tile.cols << " size " << size
               << " caches " << l1 << ' ' << l2 << ' ' << l3 << ", " << threads << " threads";
         }
@@ -450,15 +452,13 @@ TEST(BlockedWorkspace, DepthOfBlocksIsTheSameForEveryProblem) {
   Problem p;
   p.k = 5000;
   p.m = p.n = 1;
-  const std::int64_t depth =
-      choose_blocks(p, cpu_device(), tile, worker_bytes(p, cpu_device(), 1)).kc;
+  const std::int64_t depth = choose_blocks(p, cpu_device(), tile, choose_teams(p, 1).team).kc;
   for (std::int64_t size : {2, 100, 1000, 30000}) {
     for (int threads : {1, 4, 64}) {
       p.m = size;
       p.n = 3 * size;
       p.batch = threads;
-      EXPECT_EQ(choose_blocks(p, cpu_device(), tile, worker_bytes(p, cpu_device(), threads)).kc,
-                depth);
+      EXPECT_EQ(choose_blocks(p, cpu_device(), tile, choose_teams(p, threads).team).kc, depth);
     }
   }
 }

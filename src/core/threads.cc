@@ -199,4 +199,8 @@ void parallel_for(int threads, std::int64_t tasks,
   for (std::int64_t task = 0; task < tasks; ++task) body(task, 0);
 }
 
+void wait_until(const std::atomic<std::int64_t>& count, std::int64_t least) {
+  for (Spin spin; count.load(std::memory_order_acquire) < least;) spin.wait();
+}
+
 }  // namespace tessera

@@ -1,6 +1,7 @@
 // How many threads a CPU call uses, and the pool that runs them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 
@@ -15,9 +16,14 @@ int resolve_threads(int requested);
 
 /// Calls body(task, worker) once for each task in [0, tasks), on at most `threads` threads: the
 /// caller's and threads - 1 of a process-wide pool, worker in [0, threads). Returns when all are
-/// done. Tasks must not throw and must not wait for each other: when the pool is busy with another
-/// caller's work, or absent (after fork), the caller runs every task itself.
+/// done. Tasks must not throw. They start in order, so one may wait for those of smaller numbers,
+/// and for no others: when the pool is busy with another caller's work, or absent (after fork), the
+/// caller runs every task itself.
 void parallel_for(int threads, std::int64_t tasks,
                   const std::function<void(std::int64_t task, int worker)>& body);
+
+/// Returns when `count`, which other tasks raise, has reached `least`; what they wrote before is
+/// seen after. Yields the core while it waits.
+void wait_until(const std::atomic<std::int64_t>& count, std::int64_t least);
 
 }  // namespace tessera

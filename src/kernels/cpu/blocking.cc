@@ -16,9 +16,9 @@ int64_t round_down(int64_t a, int64_t step) { return std::max(a / step, int64_t{
 constexpr int64_t kMaxDepth = 512;
 // Rows of C that are written side by side when the depth is small: each lies on a page of its own.
 constexpr int64_t kMostBlockRows = 384;
-constexpr int64_t kWorkerBytes = int64_t{3} << 20;
-constexpr int64_t kWorkersBytes = int64_t{48} << 20;     // of all workers together
-constexpr int64_t kMinWorkerBytes = int64_t{256} << 10;  // one tile row and column of any target
+constexpr int64_t kMostBytes = int64_t{48} << 20;        // of all threads together
+constexpr int64_t kBlockBytes = int64_t{8} << 20;        // a block of B
+constexpr int64_t kMinWorkerBytes = int64_t{192} << 10;  // twice a strip and a panel of any target
 
 double multiply_adds(const Problem& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
@@ -34,32 +34,32 @@ double multiply_adds(const Problem& p) {
 //           counts more where L2 is so large that it delivers a panel as fast: 1/24 of it.
 //   mc  L2  The strips of A (mc * kc * s) are read again for every panel of B: three eighths of
 //           L2, so that panels and C pass by without pushing them out.
-//   nc  L3  The panels of B (kc * nc * s) are read again for every block of A: what the workspace
-//           has left. Wider blocks mean packing A less often.
+//   nc  L3  The panels of B (kc * nc * s) are read again for every block of A, by all threads: what
+//           the workspace has left. Wider blocks mean packing A less often.
 //
 // kc alone decides how sums are rounded, so it depends on nothing but the caches and the tile.
-Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
-                     std::size_t worker_bytes) {
+Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile, const Team& team) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   Blocks out;
-  const int64_t panel_bytes = std::max(device.l1_bytes * 3 / 4, device.l2_bytes / 24);
+  const int64_t panel_bytes = std::max(device.l1_bytes * 3 / 4, device.l2_bytes / 32);
   out.kc =
       std::clamp(round_down(panel_bytes / (tile.cols * size), kDepthStep), int64_t{64}, kMaxDepth);
-  const int64_t depth = even_block(p.k, out.kc, kDepthStep);
-  const int64_t line_bytes = depth * size;
-  // A cache line for each of the two blocks' padding.
-  const int64_t bytes = static_cast<int64_t>(worker_bytes) - 128;
-  const int64_t rows =
-      std::min(std::min(device.l2_bytes * 3 / 8, bytes / 2) / line_bytes, kMostBlockRows);
+  const int64_t line_bytes = even_block(p.k, out.kc, kDepthStep) * size;
+  // A cache line for each block's padding.
+  const int64_t bytes =
+      static_cast<int64_t>(team.bytes) - 64 * (team.threads + team.shared_blocks());
+  const int64_t block_bytes = std::min(device.l2_bytes * 3 / 8, bytes / 2 / team.threads);
+  const int64_t rows = std::min(block_bytes / line_bytes, kMostBlockRows);
   out.mc = std::min(round_down(rows, tile.rows), round_up(p.m, tile.rows));
-  const int64_t columns = (bytes - out.mc * line_bytes) / line_bytes;
+  const int64_t columns =
+      (bytes - team.threads * out.mc * line_bytes) / line_bytes / team.shared_blocks();
   out.nc = std::min(round_down(columns, tile.cols), round_up(p.n, tile.cols));
   return out;
 }
 
 Blocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
                             std::size_t worker_bytes) {
-  Blocks out = choose_blocks(p, device, tile, worker_bytes);
+  Blocks out = choose_blocks(p, device, tile, {1, worker_bytes});
   const int64_t line_bytes =
       even_block(p.k, out.kc, kDepthStep) * static_cast<int64_t>(size_of(p.dtype));
   const int64_t rows = std::min(device.l2_bytes / 4 / line_bytes, kMostBlockRows);
@@ -92,33 +92,40 @@ int useful_threads(const Problem& p, int threads) {
   return most < threads ? static_cast<int>(most) : threads;
 }
 
-// At most 3 MiB a worker and 48 MiB in all, down to the 256 KiB that the widest tile needs, so the
-// total stays under 64 MiB up to 256 threads.
-std::size_t worker_bytes(const Problem& p, const DeviceInfo&, int threads) {
-  const auto size = static_cast<int64_t>(size_of(p.dtype));
+// Two blocks of B and 1 MiB for each thread's block of A, at most 48 MiB in all but never less than
+// the 192 KiB a thread that the widest tile needs: under 64 MiB up to 256 threads.
+Teams choose_teams(const Problem& p, int threads) {
+  threads = useful_threads(p, threads);
+  const bool one_each = p.batch >= threads;
+  Teams out{one_each ? threads : 1, {one_each ? 1 : threads, 0}};
+  const int64_t members = out.team.threads, blocks = out.team.shared_blocks();
   const int64_t most =
-      std::clamp(kWorkersBytes / useful_threads(p, threads), kMinWorkerBytes, kWorkerBytes);
-  // Both operands whole, padded to tiles; sizes are first cut to what `most` can hold.
-  const int64_t lines =
-      std::min(p.m, most) + std::min(p.n, most) + kMaxTileRows + kMaxTileRowBytes / size;
+      std::max(std::min(kMostBytes / out.count, blocks * kBlockBytes + (members << 20)),
+               members * kMinWorkerBytes);
+  // The operands whole, padded to tiles; sizes are first cut to what `most` can hold.
+  const auto size = static_cast<int64_t>(size_of(p.dtype));
+  const int64_t lines = members * (std::min(p.m, most) + kMaxTileRows) +
+                        blocks * (std::min(p.n, most) + kMaxTileRowBytes / size);
   const int64_t depth = round_up(std::min(p.k, kMaxDepth), kDepthStep);
-  return static_cast<std::size_t>(round_up(std::min(most, lines * depth * size + 128), 256));
+  const int64_t whole = lines * depth * size + 64 * (members + blocks);
+  out.team.bytes = static_cast<std::size_t>(round_up(std::min(most, whole), 256));
+  return out;
 }
 
 // Half a block of B at most, and at least the widest panel at the greatest depth.
 std::size_t direct_worker_bytes(const Problem& p, int threads) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   const int64_t most =
-      std::clamp(kWorkersBytes / useful_threads(p, threads), kMinWorkerBytes / 2, kMinWorkerBytes);
+      std::clamp(kMostBytes / useful_threads(p, threads), int64_t{128} << 10, int64_t{256} << 10);
   const int64_t columns = std::min(p.n, most) + kMaxTileRowBytes / size;
   const int64_t depth = round_up(std::min(p.k, kMaxDepth), kDepthStep);
   return static_cast<std::size_t>(round_up(std::min(most, columns * depth * size), 256));
 }
 
 // The grid with the smallest predicted time of the slowest thread. A task costs its multiply-adds
-// and the packing of its own operands: A once for every nc columns. Fewer, larger tasks pack less;
-// more tasks even out what the threads get.
-Regions choose_regions(const Problem& p, TileShape tile, const Blocks& blocks, int threads) {
+// and the packing of its own operands. Fewer, larger tasks pack less; more tasks even out what the
+// threads get.
+Regions choose_regions(const Problem& p, TileShape tile, TaskPacks packs, int threads) {
   const int64_t tiles_down = ceil_div(p.m, tile.rows), tiles_across = ceil_div(p.n, tile.cols);
   if (threads == 1) return {tiles_down * tile.rows, tiles_across * tile.cols, 1, 1};
   constexpr double kPackCost = 16;       // multiply-adds in the time of packing one element
@@ -134,8 +141,8 @@ Regions choose_regions(const Problem& p, TileShape tile, const Blocks& blocks, i
       r.down = ceil_div(p.m, r.rows);
       r.across = ceil_div(p.n, r.cols);
       const double rows = static_cast<double>(r.rows), cols = static_cast<double>(r.cols);
-      const auto packs_a = static_cast<double>(ceil_div(r.cols, blocks.nc));
-      const double task = rows * cols + kPackCost * (rows * packs_a + cols);
+      const double task =
+          rows * cols + kPackCost * ((packs.a ? rows : 0.0) + (packs.b ? cols : 0.0));
       const double rounds = static_cast<double>(ceil_div(r.down * r.across * p.batch, threads));
       const double cost = task * (rounds + kStragglers);
       if (cost < best_cost) {

@@ -16,12 +16,25 @@ struct TileShape {
 /// Depth blocks are a multiple of this.
 inline constexpr std::int64_t kDepthStep = 8;
 
+/// Threads that compute one product together: each packs its own block of A, all share the packed
+/// blocks of B, of which a second one is filled while the first is in use.
+struct Team {
+  int threads;
+  std::size_t bytes;  ///< of workspace, a multiple of 256
+  int shared_blocks() const { return threads > 1 ? 2 : 1; }
+};
+/// A batch of many products is dealt to teams of one thread; else all threads are one team.
+struct Teams {
+  int count;
+  Team team;
+};
+Teams choose_teams(const Problem& p, int threads);
+
 /// Largest cache blocks: A is packed mc x kc, B kc x nc.
 struct Blocks {
   std::int64_t mc, nc, kc;
 };
-Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
-                     std::size_t worker_bytes);
+Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile, const Team& team);
 
 /// The same for c03_direct, which packs only B, up to all columns of a block.
 Blocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
@@ -47,7 +60,11 @@ constexpr std::int64_t panel_elements(std::int64_t lines, std::int64_t depth) {
 struct Regions {
   std::int64_t rows, cols, down, across;
 };
-Regions choose_regions(const Problem& p, TileShape tile, const Blocks& blocks, int threads);
+/// What a task packs besides its multiply-adds: its rows of A, its columns of B.
+struct TaskPacks {
+  bool a, b;
+};
+Regions choose_regions(const Problem& p, TileShape tile, TaskPacks packs, int threads);
 
 /// Whether all of C is written once, with vectors of whole cache lines that need not be read first,
 /// and is too large to be found in a cache later. `vector_bytes` is of the instruction set in use.
@@ -56,8 +73,7 @@ bool writes_past_caches(const Problem& p, const DeviceInfo& device, std::size_t 
 
 /// Threads worth waking for this much work, at most `threads`.
 int useful_threads(const Problem& p, int threads);
-/// Workspace of one worker of c02_blocked and of c03_direct, multiples of 256.
-std::size_t worker_bytes(const Problem& p, const DeviceInfo& device, int threads);
+/// Workspace of one worker of c03_direct, a multiple of 256.
 std::size_t direct_worker_bytes(const Problem& p, int threads);
 /// Predicted time of c02_blocked in microseconds.
 double estimate_blocked_us(const Problem& p, const DeviceInfo& device);

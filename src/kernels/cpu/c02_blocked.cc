@@ -5,17 +5,20 @@
 // L1, the block of A from L2, the block of B from L3 (Goto and van de Geijn, "Anatomy of
 // high-performance matrix multiplication", 2008; Van Zee and van de Geijn, BLIS, 2015).
 // Since c01: every vector of B that is loaded meets several elements of A, the order of memory
-// accesses no longer depends on layout, and blocks of C are computed by several threads.
+// accesses no longer depends on layout, and blocks of C are computed by several threads, which pack
+// B together.
 // Expected bottleneck: the FMA units for large products; packing for small or skinny ones.
 // Limits: none. The bits of C depend on the inputs, k, the caches and the instruction set, not on
 // the number of threads, the position of an element in C, or the leading dimensions.
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 
+#include "core/int_math.h"
 #include "core/threads.h"
 #include "kernels/cpu/blocking.h"
 #include "kernels/cpu/tile.h"
@@ -24,22 +27,29 @@
 namespace tessera {
 namespace {
 
+using std::int64_t;
+
 /// C block (rows x cols) = merge(packed A (rows x depth) * packed B (depth x cols)). A panel of B
-/// stays in L1 while the strips of A pass by from L2.
+/// stays in L1 while the strips of A pass by from L2, and the next panel comes into L2 meanwhile.
 template <class T>
-void multiply_block(const TileKit<T>& kit, std::int64_t rows, std::int64_t cols, TileCall<T> call) {
+void multiply_block(const TileKit<T>& kit, int64_t rows, int64_t cols, TileCall<T> call) {
+  constexpr int64_t kLine = 64 / sizeof(T);
   const T* const packed_a = call.a;
   T* const c = call.c;
-  for (std::int64_t j = 0; j < cols; j += kit.cols) {
-    call.cols = static_cast<int>(std::min<std::int64_t>(kit.cols, cols - j));
+  const int64_t panel = kit.cols * call.depth;
+  for (int64_t j = 0; j < cols; j += kit.cols) {
+    call.cols = static_cast<int>(std::min<int64_t>(kit.cols, cols - j));
+    const bool is_last = j + kit.cols >= cols;
+    call.ahead_lines = is_last ? 0 : ceil_div(ceil_div(panel, kLine) * kit.rows, rows);
     const TileFunction<T> whole = kit.tile(true, kit.rows, call.cols);
-    for (std::int64_t i = 0; i < rows; i += kit.rows) {
-      call.rows = static_cast<int>(std::min<std::int64_t>(kit.rows, rows - i));
+    for (int64_t i = 0, strip = 0; i < rows; i += kit.rows, ++strip) {
+      call.rows = static_cast<int>(std::min<int64_t>(kit.rows, rows - i));
       call.a = packed_a + i * call.depth;
       call.c = c + i * call.ldc + j;
+      call.ahead = call.b + panel + strip * call.ahead_lines * kLine;
       call.rows == kit.rows ? whole(call) : kit.tile(true, call.rows, call.cols)(call);
     }
-    call.b += kit.cols * call.depth;
+    call.b += panel;
   }
 }
 
@@ -51,87 +61,131 @@ struct Product {
   const T* b;
   T* c;
   T alpha, beta;
-  Blocks blocks;
   bool streams;
+
+  Product member(int64_t i) const {
+    return {p,    kit,    a + i * p.stride_a, b + i * p.stride_b, c + i * p.stride_c, alpha,
+            beta, streams};
+  }
 };
 
+/// Rows of op(A) from i on, from depth q on.
 template <class T>
-void pack_a(const Product<T>& x, std::int64_t i, std::int64_t rows, std::int64_t q,
-            std::int64_t depth, T* out) {
-  const std::int64_t ld = x.p.lda;
+void pack_a(const Product<T>& x, int64_t i, int64_t rows, int64_t q, int64_t depth, T* out) {
+  const int64_t ld = x.p.lda;
   x.kit.pack_a[x.p.trans_a](x.p.trans_a ? x.a + q * ld + i : x.a + i * ld + q, ld, rows, depth,
                             out);
 }
 
+/// Columns of op(B) from j on, from depth q on.
 template <class T>
-void pack_b(const Product<T>& x, std::int64_t j, std::int64_t cols, std::int64_t q,
-            std::int64_t depth, T* out) {
-  const std::int64_t ld = x.p.ldb;
+void pack_b(const Product<T>& x, int64_t j, int64_t cols, int64_t q, int64_t depth, T* out) {
+  const int64_t ld = x.p.ldb;
   x.kit.pack_b[!x.p.trans_b](x.p.trans_b ? x.b + j * ld + q : x.b + q * ld + j, ld, cols, depth,
                              out);
 }
 
-/// Rows [i0, i1) and columns [j0, j1) of C, complete, by one thread.
+/// How far a team has come: tasks done since its work began. Blocks of B with odd and even numbers
+/// are counted apart, since one may be packed while the other is.
+struct Progress {
+  std::atomic<int64_t> packed[2] = {0, 0};
+  std::atomic<int64_t> multiplied = 0;
+};
+
+/// Products [0, count) of a batch, by one team. The work is a sequence of blocks of B (kc x nc).
+/// For each, some tasks pack its panels and others then multiply their region of C by it; they are
+/// numbered in that order, and a task waits for what it reads and for what it overwrites.
 template <class T>
-void multiply_region(const Product<T>& x, std::int64_t i0, std::int64_t i1, std::int64_t j0,
-                     std::int64_t j1, void* workspace) {
-  const std::int64_t mc = even_block(i1 - i0, x.blocks.mc, x.kit.rows);
-  const std::int64_t nc = even_block(j1 - j0, x.blocks.nc, x.kit.cols);
-  const std::int64_t kc = even_block(x.p.k, x.blocks.kc, kDepthStep);
-  T* const packed_b = static_cast<T*>(workspace);
-  T* const packed_a = packed_b + panel_elements<T>(nc, kc);
-  for (std::int64_t j = j0; j < j1; j += nc) {
-    const std::int64_t cols = std::min(nc, j1 - j);
-    for (std::int64_t q = 0; q < x.p.k; q += kc) {
-      const std::int64_t depth = std::min(kc, x.p.k - q);
-      const Merge merge = q > 0            ? Merge::kAdd
-                          : x.beta != T{0} ? Merge::kScale
-                          : x.streams      ? Merge::kStream
-                                           : Merge::kStore;
-      pack_b(x, j, cols, q, depth, packed_b);
-      for (std::int64_t i = i0; i < i1; i += mc) {
-        const std::int64_t rows = std::min(mc, i1 - i);
-        pack_a(x, i, rows, q, depth, packed_a);
-        multiply_block<T>(x.kit, rows, cols,
-                          {depth, packed_a, 1, x.kit.rows, packed_b, x.kit.cols,
-                           x.c + i * x.p.ldc + j, x.p.ldc, x.alpha, x.beta, merge, 0, 0});
-      }
+void multiply_together(const Product<T>& all, int64_t count, const DeviceInfo& device,
+                       const Team& team, std::byte* workspace) {
+  const Problem& p = all.p;
+  const TileShape tile{all.kit.rows, all.kit.cols};
+  const Blocks blocks = choose_blocks(p, device, tile, team);
+  const int64_t nc = even_block(p.n, blocks.nc, tile.cols);
+  const int64_t kc = even_block(p.k, blocks.kc, kDepthStep);
+  const int64_t blocks_across = ceil_div(p.n, nc), blocks_deep = ceil_div(p.k, kc);
+
+  Problem one_block = p;
+  one_block.n = nc;
+  one_block.batch = 1;
+  const Regions regions = choose_regions(one_block, tile, {.a = true, .b = false}, team.threads);
+  const int64_t panels = nc / tile.cols;
+  const int64_t packers = std::min<int64_t>(team.threads, panels);
+  const int64_t multipliers = regions.down * regions.across;
+
+  const int64_t shared = team.shared_blocks(), shared_elements = panel_elements<T>(nc, kc);
+  T* const packed_b = reinterpret_cast<T*>(workspace);
+  T* const packed_a = packed_b + shared * shared_elements;
+  const int64_t mc = even_block(regions.rows, blocks.mc, tile.rows);
+  Progress progress;
+
+  const auto run_task = [&](int64_t task, int worker) {
+    const int64_t block = task / (packers + multipliers), part = task % (packers + multipliers);
+    const Product<T> x = all.member(block / (blocks_across * blocks_deep));
+    const int64_t j = block / blocks_deep % blocks_across * nc, q = block % blocks_deep * kc;
+    const int64_t cols = std::min(nc, p.n - j), depth = std::min(kc, p.k - q);
+    T* const b = packed_b + block % shared * shared_elements;
+
+    if (part < packers) {
+      const int64_t first = panels * part / packers * tile.cols;
+      const int64_t last = std::min(panels * (part + 1) / packers * tile.cols, cols);
+      wait_until(progress.multiplied, (block + 1 - shared) * multipliers);  // b is free
+      if (first < last) pack_b(x, j + first, last - first, q, depth, b + first * depth);
+      progress.packed[block % 2].fetch_add(1, std::memory_order_release);
+      return;
     }
-  }
-  // Stores past the caches are seen by others only after a fence.
-  if (x.streams) hwy::FlushStream();
+    const int64_t region = part - packers;
+    const int64_t i0 = region / regions.across * regions.rows;
+    const int64_t i1 = std::min(i0 + regions.rows, p.m);
+    const int64_t first = region % regions.across * regions.cols;
+    const int64_t last = std::min(first + regions.cols, cols);
+    const Merge merge = q > 0            ? Merge::kAdd
+                        : x.beta != T{0} ? Merge::kScale
+                        : x.streams      ? Merge::kStream
+                                         : Merge::kStore;
+    T* const a = packed_a + worker * panel_elements<T>(blocks.mc, kc);
+    wait_until(progress.packed[block % 2], (block / 2 + 1) * packers);
+    wait_until(progress.multiplied, block * multipliers);  // C has the sums so far
+    for (int64_t i = i0; first < last && i < i1; i += mc) {
+      const int64_t rows = std::min(mc, i1 - i);
+      pack_a(x, i, rows, q, depth, a);
+      multiply_block<T>(x.kit, rows, last - first,
+                        {depth, a, 1, tile.rows, b + first * depth, tile.cols,
+                         x.c + i * p.ldc + j + first, p.ldc, x.alpha, x.beta, merge, 0, 0});
+    }
+    // Stores past the caches are seen by others only after a fence.
+    if (x.streams) hwy::FlushStream();
+    progress.multiplied.fetch_add(1, std::memory_order_release);
+  };
+  // By reference: a std::function that holds so many captures would allocate.
+  parallel_for(team.threads, count * blocks_across * blocks_deep * (packers + multipliers),
+               std::cref(run_task));
 }
 
 template <class T>
 void multiply(const Problem& p, const Operands& o, const LaunchContext& context) {
   const TileKit<T>& kit = tile_kit<T>();
-  const TileShape tile{kit.rows, kit.cols};
-  const int threads = useful_threads(p, context.threads);
-  const std::size_t slot_bytes = worker_bytes(p, context.device, context.threads);
-  const Blocks blocks = choose_blocks(p, context.device, tile, slot_bytes);
-  const Regions regions = choose_regions(p, tile, blocks, threads);
-  const std::int64_t per_matrix = regions.down * regions.across;
+  const Teams teams = choose_teams(p, context.threads);
+  const Blocks blocks = choose_blocks(p, context.device, {kit.rows, kit.cols}, teams.team);
   const bool streams = o.beta == 0 && p.k <= blocks.kc &&
                        writes_past_caches(p, context.device, kit.lanes * sizeof(T), o.c);
-
-  const auto multiply_task = [&](std::int64_t task, int worker) {
-    const std::int64_t matrix = task / per_matrix, region = task % per_matrix;
-    const std::int64_t i = region / regions.across * regions.rows;
-    const std::int64_t j = region % regions.across * regions.cols;
-    const Product<T> product{p,
-                             kit,
-                             static_cast<const T*>(o.a) + matrix * p.stride_a,
-                             static_cast<const T*>(o.b) + matrix * p.stride_b,
-                             static_cast<T*>(o.c) + matrix * p.stride_c,
-                             static_cast<T>(o.alpha),
-                             static_cast<T>(o.beta),
-                             blocks,
-                             streams};
-    multiply_region(product, i, std::min(i + regions.rows, p.m), j, std::min(j + regions.cols, p.n),
-                    static_cast<std::byte*>(context.workspace) + worker * slot_bytes);
+  const Product<T> all{p,
+                       kit,
+                       static_cast<const T*>(o.a),
+                       static_cast<const T*>(o.b),
+                       static_cast<T*>(o.c),
+                       static_cast<T>(o.alpha),
+                       static_cast<T>(o.beta),
+                       streams};
+  auto* const workspace = static_cast<std::byte*>(context.workspace);
+  if (teams.team.threads > 1 || teams.count == 1) {
+    return multiply_together(all, p.batch, context.device, teams.team, workspace);
+  }
+  const auto multiply_one = [&](int64_t i, int worker) {
+    multiply_together(all.member(i), 1, context.device, teams.team,
+                      workspace + worker * teams.team.bytes);
   };
-  // By reference: a std::function that holds so many captures would allocate.
-  parallel_for(threads, per_matrix * p.batch, std::cref(multiply_task));
+  parallel_for(teams.count, p.batch, std::cref(multiply_one));
 }
 
 }  // namespace
@@ -150,9 +204,9 @@ void register_c02_blocked(Registry& registry) {
     kernel.can_implement = [](const Problem&, const DeviceInfo&) {
       return std::optional<Rejection>{};
     };
-    kernel.workspace_bytes = [](const Problem& p, const DeviceInfo& device, int threads) {
-      return worker_bytes(p, device, threads) *
-             static_cast<std::size_t>(useful_threads(p, threads));
+    kernel.workspace_bytes = [](const Problem& p, const DeviceInfo&, int threads) {
+      const Teams teams = choose_teams(p, threads);
+      return teams.team.bytes * static_cast<std::size_t>(teams.count);
     };
     kernel.estimate_us = estimate_blocked_us;
     kernel.launch = dtype == DType::kF32 ? multiply<float> : multiply<double>;

@@ -105,7 +105,7 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
   const int threads = useful_threads(p, context.threads);
   const std::size_t slot_bytes = direct_worker_bytes(p, context.threads);
   const Blocks blocks = choose_direct_blocks(p, context.device, tile, slot_bytes);
-  const Regions regions = choose_regions(p, tile, blocks, threads);
+  const Regions regions = choose_regions(p, tile, {.a = false, .b = true}, threads);
   const int64_t per_matrix = regions.down * regions.across;
 
   const auto multiply_task = [&](int64_t task, int worker) {

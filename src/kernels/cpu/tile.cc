@@ -22,52 +22,87 @@ namespace HWY_NAMESPACE {
 
 /// kRows x kVectors accumulators, kVectors vectors of B and a broadcast element of A must fit the
 /// register file: 32 registers with AVX-512, 32 with NEON (where compilers keep the kRows elements
-/// of A in registers too), else 16. A step of 8 x 3 loads 11 times for 24 multiply-adds, one of
-/// 14 x 2 16 times for 28: the wider tile leaves the load ports free for the next panel.
+/// of A in registers too), else 16. With AVX-512 14 x 2 asks L2 for 2 lines of B in 14 cycles, 8 x
+/// 3 for 3 in 12; its columns also divide the sizes that are common.
 template <class T>
 struct Tile {
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
   static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
   static constexpr bool kWide = kLanes * sizeof(T) == 64;
-  static constexpr int kVectors = kWide || HWY_ARCH_ARM ? 3 : 2;
-  static constexpr int kRows = kWide ? 8 : 6;
+  static constexpr int kVectors = HWY_ARCH_ARM ? 3 : 2;
+  static constexpr int kRows = kWide ? 14 : 6;
   static constexpr int kCols = kLanes * kVectors;
   static_assert(kRows <= kMaxTileRows && kVectors <= kMaxTileVectors);
   static_assert(kCols * sizeof(T) <= kMaxTileRowBytes);
 };
 
-/// The same operations for every element, wherever it lies in a tile.
-template <class D, class V>
-HWY_INLINE V merged(D, Merge merge, V alpha, V sum, V beta, V c) {
-  if (merge == Merge::kAdd) return hn::MulAdd(alpha, sum, c);
-  return hn::MulAdd(beta, c, hn::Mul(alpha, sum));
+/// C = merge(sum). The same operations for every element, wherever it lies in a tile.
+template <Merge kMerge, class D, class V, class T = hn::TFromD<D>>
+HWY_INLINE void store_whole(D d, V alpha, V sum, V beta, T* c) {
+  if constexpr (kMerge == Merge::kStore) {
+    hn::StoreU(hn::Mul(alpha, sum), d, c);
+  } else if constexpr (kMerge == Merge::kStream) {
+    hn::Stream(hn::Mul(alpha, sum), d, c);
+  } else if constexpr (kMerge == Merge::kAdd) {
+    hn::StoreU(hn::MulAdd(alpha, sum, hn::LoadU(d, c)), d, c);
+  } else {
+    hn::StoreU(hn::MulAdd(beta, hn::LoadU(d, c), hn::Mul(alpha, sum)), d, c);
+  }
 }
 
-HWY_INLINE bool is_added(Merge merge) { return merge == Merge::kScale || merge == Merge::kAdd; }
+/// The same for the first `count` columns.
+template <Merge kMerge, class D, class V, class T = hn::TFromD<D>>
+HWY_INLINE void store_part(D d, V alpha, V sum, V beta, T* c, std::int64_t count) {
+  if constexpr (kMerge == Merge::kStore || kMerge == Merge::kStream) {
+    store_first(hn::Mul(alpha, sum), d, c, count);
+  } else if constexpr (kMerge == Merge::kAdd) {
+    store_first(hn::MulAdd(alpha, sum, load_first(d, c, count)), d, c, count);
+  } else {
+    store_first(hn::MulAdd(beta, load_first(d, c, count), hn::Mul(alpha, sum)), d, c, count);
+  }
+}
+
+template <Merge kMerge, int kRows, int kVectors, class T, class V = typename Tile<T>::V>
+HWY_INLINE void store_tile(const TileCall<T>& call, const V (&sums)[kRows][kVectors]) {
+  using S = Tile<T>;
+  const typename S::D d;
+  const V alpha = hn::Set(d, call.alpha), beta = hn::Set(d, call.beta);
+  const std::int64_t last = call.cols - (kVectors - 1) * S::kLanes;  // columns in the last vector
+  T* c = call.c;
+  TESSERA_UNROLL for (int i = 0; i < kRows; ++i, c += call.ldc) {
+    TESSERA_UNROLL for (int v = 0; v < kVectors - 1; ++v) {
+      store_whole<kMerge>(d, alpha, sums[i][v], beta, c + v * S::kLanes);
+    }
+    T* const c_last = c + (kVectors - 1) * S::kLanes;
+    if (last == S::kLanes) {
+      store_whole<kMerge>(d, alpha, sums[i][kVectors - 1], beta, c_last);
+    } else {
+      store_part<kMerge>(d, alpha, sums[i][kVectors - 1], beta, c_last, last);
+    }
+  }
+}
+
+/// Steps of depth between two looks at what to fetch: C a row at a time, so that its lines, which
+/// may come from memory, do not take all the slots that the lines of A and B need.
+constexpr int kStepsBetweenFetches = 8;
 
 template <class T, bool kAdjacent, int kRows, int kVectors>
 HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
   using S = Tile<T>;
   using V = typename S::V;
   const typename S::D d;
-  const std::int64_t last = call.cols - (kVectors - 1) * S::kLanes;  // columns in the last vector
-  T* const c = call.c;
-  const std::int64_t ldc = call.ldc;
 
   V sums[kRows][kVectors];
   TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
     TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::Zero(d);
-    TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
-      if (call.merge != Merge::kStream) hwy::Prefetch(c + i * ldc + v * S::kLanes);
-    }
   }
   const T* HWY_RESTRICT a = call.a;
   const T* HWY_RESTRICT b = call.b;
   const std::int64_t a_row = kAdjacent ? 1 : call.a_row;
   const std::int64_t a_step = kAdjacent ? call.a_step : 1;
   const std::int64_t b_step = call.b_step;
-  for (std::int64_t p = call.depth; p > 0; --p, a += a_step, b += b_step) {
+  const auto multiply_step = [&]() HWY_ATTR __attribute__((always_inline)) {
     V b_row[kVectors];
     TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
       b_row[v] = hn::LoadU(d, b + v * S::kLanes);
@@ -78,28 +113,37 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
         sums[i][v] = hn::MulAdd(a_element, b_row[v], sums[i][v]);
       }
     }
-  }
+    a += a_step;
+    b += b_step;
+  };
 
-  const V alpha = hn::Set(d, call.alpha), beta = hn::Set(d, call.beta);
-  const Merge merge = call.merge;
-  TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
-    TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
-      T* at = c + i * ldc + v * S::kLanes;
-      const V sum = sums[i][v];
-      if (v == kVectors - 1 && last != S::kLanes) {
-        const V old = is_added(merge) ? load_first(d, at, last) : hn::Zero(d);
-        store_first(is_added(merge) ? merged(d, merge, alpha, sum, beta, old) : hn::Mul(alpha, sum),
-                    d, at, last);
-        continue;
-      }
-      if (merge == Merge::kStore) {
-        hn::StoreU(hn::Mul(alpha, sum), d, at);
-      } else if (merge == Merge::kStream) {
-        hn::Stream(hn::Mul(alpha, sum), d, at);
-      } else {
-        hn::StoreU(merged(d, merge, alpha, sum, beta, hn::LoadU(d, at)), d, at);
-      }
+  int rows_to_fetch = call.merge == Merge::kStream ? 0 : kRows;
+  const T* c = call.c;
+  std::int64_t lines_to_fetch = call.ahead_lines;
+  auto* ahead = static_cast<const char*>(call.ahead);
+  std::int64_t left = call.depth;
+  for (; left >= kStepsBetweenFetches; left -= kStepsBetweenFetches) {
+    if (rows_to_fetch-- > 0) {
+      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) hwy::Prefetch(c + v * S::kLanes);
+      c += call.ldc;
     }
+    if (lines_to_fetch-- > 0) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += 64;
+    }
+    for (int step = 0; step < kStepsBetweenFetches; ++step) multiply_step();
+  }
+  for (; left > 0; --left) multiply_step();
+
+  switch (call.merge) {
+    case Merge::kStore:
+      return store_tile<Merge::kStore>(call, sums);
+    case Merge::kStream:
+      return store_tile<Merge::kStream>(call, sums);
+    case Merge::kScale:
+      return store_tile<Merge::kScale>(call, sums);
+    case Merge::kAdd:
+      return store_tile<Merge::kAdd>(call, sums);
   }
 }
 

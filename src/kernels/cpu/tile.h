@@ -10,9 +10,9 @@
 namespace tessera {
 
 // Bounds over all instruction sets, so that workspace does not depend on the one in use.
-inline constexpr int kMaxTileRows = 8;
+inline constexpr int kMaxTileRows = 14;
 inline constexpr int kMaxTileVectors = 3;
-inline constexpr std::int64_t kMaxTileRowBytes = 192;
+inline constexpr std::int64_t kMaxTileRowBytes = 128;
 
 /// How the accumulated product of a depth block enters C.
 enum class Merge {
@@ -36,6 +36,9 @@ struct TileCall {
   T alpha, beta;
   Merge merge;
   int rows, cols;
+  /// Cache lines that a later call reads, fetched into L2 a few at a time meanwhile.
+  const void* ahead = nullptr;
+  std::int64_t ahead_lines = 0;
 };
 
 template <class T>
