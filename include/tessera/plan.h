@@ -15,6 +15,8 @@ struct OperandDesc {
   Layout layout = Layout::kRowMajor;
   std::int64_t batch_stride = 0;  ///< elements; unused when batch is 1
   int alignment = 1;  ///< bytes that every pointer passed to run is a multiple of (power of two)
+
+  bool operator==(const OperandDesc&) const = default;
 };
 
 /// Everything about a product but pointers and scalars.
@@ -25,6 +27,8 @@ struct GemmDesc {
   Op op_a = Op::kN, op_b = Op::kN;
   OperandDesc a, b, c;
   std::int64_t batch = 1;
+
+  bool operator==(const GemmDesc&) const = default;
 };
 
 /// The choice of a kernel for a GemmDesc, with its workspace.

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "core/backend.h"
 #include "core/canonical.h"
+#include "core/recent_plans.h"
 #include "core/thread_scratch.h"
 #include "tessera/plan.h"
 
@@ -59,7 +62,9 @@ void run(Op op_a, Op op_b, T alpha, MatrixView<const T> a, std::int64_t stride_a
     if (b.data != nullptr) cuda::device_of(b.data, "B");
   }
 
-  const Plan plan(desc, options);
+  std::optional<Plan> own;
+  const Plan& plan =
+      may_repeat(desc, options) ? recent_plan(desc, options) : own.emplace(desc, options);
   const std::size_t bytes = plan.workspace_bytes();
   const auto run_with = [&](void* workspace) {
     plan.run(alpha, a.data, b.data, beta, c.data, workspace, bytes, options.stream);

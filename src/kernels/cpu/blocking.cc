@@ -30,8 +30,7 @@ double multiply_adds(const Problem& p) {
 // From the innermost loop outwards (s is the element's size, MR x NR the register tile):
 //
 //   kc  L1  A panel of B (kc * NR * s) is read again for every strip of A: three quarters of L1,
-//           the passing strip and C have the rest. Deeper blocks pass over C less often, which
-//           counts more where L2 is so large that it delivers a panel as fast: 1/24 of it.
+//           the passing strip and C have the rest.
 //   mc  L2  The strips of A (mc * kc * s) are read again for every panel of B: three eighths of
 //           L2, so that panels and C pass by without pushing them out.
 //   nc  L3  The panels of B (kc * nc * s) are read again for every block of A, by all threads: what
@@ -41,7 +40,7 @@ double multiply_adds(const Problem& p) {
 Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile, const Team& team) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   Blocks out;
-  const int64_t panel_bytes = std::max(device.l1_bytes * 3 / 4, device.l2_bytes / 32);
+  const int64_t panel_bytes = device.l1_bytes * 3 / 4;
   out.kc =
       std::clamp(round_down(panel_bytes / (tile.cols * size), kDepthStep), int64_t{64}, kMaxDepth);
   const int64_t line_bytes = even_block(p.k, out.kc, kDepthStep) * size;

@@ -39,8 +39,6 @@ Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
 /// The same for c03_direct, which packs only B, up to all columns of a block.
 Blocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
                             std::size_t worker_bytes);
-/// Rows of B that span no more than this are read in place: they stay in any L1.
-inline constexpr std::int64_t kInPlaceBytes = std::int64_t{16} << 10;
 
 /// `total` cut into equal blocks of at most `largest`; a multiple of `step`, which divides largest.
 inline std::int64_t even_block(std::int64_t total, std::int64_t largest, std::int64_t step) {

@@ -2,12 +2,12 @@
 //
 // Idea: packing A pays when its strips meet many columns. Where all of A's block stays in L2
 // anyway, or C is only a few panels wide, the tile reads A's rows in place and the copy is saved. A
-// B whose few rows fit L1 is read in place too. Rows are dealt evenly to the strips, because a tile
-// of few rows waits for its own multiply-adds. Since c02: no pass over A before the product, which
-// small products spend much of their time on, and which a tall one with few columns never earns
-// back. Expected bottleneck: the FMA units while operands lie in caches; the read of A when C is
-// narrow. Limits: none, but on operands larger than the caches c02 is faster. The bits of C do not
-// depend on the number of threads nor on the position of an element in C.
+// B that takes no more than half of L2 is read in place too. Rows are dealt evenly to the strips,
+// because a tile of few rows waits for its own multiply-adds. Since c02: no pass over A before the
+// product, which small products spend much of their time on, and which a tall one with few columns
+// never earns back. Expected bottleneck: the FMA units while operands lie in caches; the read of A
+// when C is narrow. Limits: none, but on operands larger than the caches c02 is faster. The bits of
+// C do not depend on the number of threads nor on the position of an element in C.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +34,7 @@ struct Product {
   T* c;
   T alpha, beta;
   Blocks blocks;
+  int64_t in_place_bytes;  // rows of B that span more are packed
 };
 
 /// Rows [i0, i1) of C times one panel of B, in strips of nearly equal height.
@@ -64,8 +65,8 @@ void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, in
   for (int64_t q = 0; q < p.k; q += kc) {
     const int64_t depth = std::min(kc, p.k - q);
     const Merge merge = q > 0 ? Merge::kAdd : x.beta == T{0} ? Merge::kStore : Merge::kScale;
-    const bool few_rows =
-        !p.trans_b && saturating_mul(depth, p.ldb) <= kInPlaceBytes / int64_t{sizeof(T)};
+    const bool b_in_place =
+        !p.trans_b && saturating_mul(depth, p.ldb) <= x.in_place_bytes / int64_t{sizeof(T)};
     for (int64_t j_block = j0; j_block < j1; j_block += nc) {
       const int64_t j_end = std::min(j_block + nc, j1);
       // Panels of nearly equal width, as strips are of nearly equal height.
@@ -79,7 +80,7 @@ void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, in
         for (int64_t number = 0; number < panels; ++number, j += call.cols) {
           const int64_t vectors = low + (number < wider ? 1 : 0);
           call.cols = static_cast<int>(std::min(vectors * x.kit.lanes, j_end - j));
-          if (few_rows && call.cols % x.kit.lanes == 0) {
+          if (b_in_place && call.cols % x.kit.lanes == 0) {
             call.b = x.b + q * p.ldb + j;
             call.b_step = p.ldb;
           } else {
@@ -119,7 +120,8 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
                              static_cast<T*>(o.c) + matrix * p.stride_c,
                              static_cast<T>(o.alpha),
                              static_cast<T>(o.beta),
-                             blocks};
+                             blocks,
+                             context.device.l2_bytes / 2};
     auto* const packed = static_cast<std::byte*>(context.workspace) + worker * slot_bytes;
     multiply_region(product, i, std::min(i + regions.rows, p.m), j, std::min(j + regions.cols, p.n),
                     reinterpret_cast<T*>(packed));

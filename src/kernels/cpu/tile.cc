@@ -83,8 +83,8 @@ HWY_INLINE void store_tile(const TileCall<T>& call, const V (&sums)[kRows][kVect
   }
 }
 
-/// Steps of depth between two looks at what to fetch: C a row at a time, so that its lines, which
-/// may come from memory, do not take all the slots that the lines of A and B need.
+/// Steps of depth between two fetches: a row of C at a time, so that its lines, which may come from
+/// memory, do not take all the slots that the lines of A and B need.
 constexpr int kStepsBetweenFetches = 8;
 
 template <class T, bool kAdjacent, int kRows, int kVectors>
@@ -97,10 +97,15 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
   TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
     TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::Zero(d);
   }
-  const T* HWY_RESTRICT a = call.a;
-  const T* HWY_RESTRICT b = call.b;
+  // Rows apart are reached from one pointer for every three, by what an address can hold: there are
+  // too few registers for one each.
+  constexpr int kGroup = kAdjacent ? kRows : 3;
+  constexpr int kGroups = (kRows + kGroup - 1) / kGroup;
   const std::int64_t a_row = kAdjacent ? 1 : call.a_row;
   const std::int64_t a_step = kAdjacent ? call.a_step : 1;
+  const T* a[kGroups];
+  TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] = call.a + g * kGroup * a_row;
+  const T* HWY_RESTRICT b = call.b;
   const std::int64_t b_step = call.b_step;
   const auto multiply_step = [&]() HWY_ATTR __attribute__((always_inline)) {
     V b_row[kVectors];
@@ -108,31 +113,31 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
       b_row[v] = hn::LoadU(d, b + v * S::kLanes);
     }
     TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
-      const V a_element = hn::Set(d, a[i * a_row]);
+      const V a_element = hn::Set(d, a[i / kGroup][i % kGroup * a_row]);
       TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
         sums[i][v] = hn::MulAdd(a_element, b_row[v], sums[i][v]);
       }
     }
-    a += a_step;
+    TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] += a_step;
     b += b_step;
   };
 
-  int rows_to_fetch = call.merge == Merge::kStream ? 0 : kRows;
-  const T* c = call.c;
-  std::int64_t lines_to_fetch = call.ahead_lines;
-  auto* ahead = static_cast<const char*>(call.ahead);
   std::int64_t left = call.depth;
-  for (; left >= kStepsBetweenFetches; left -= kStepsBetweenFetches) {
-    if (rows_to_fetch-- > 0) {
+  if (call.merge != Merge::kStream) {
+    const T* c = call.c;
+    for (int i = 0; i < kRows && left >= kStepsBetweenFetches; ++i, c += call.ldc) {
       TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) hwy::Prefetch(c + v * S::kLanes);
-      c += call.ldc;
+      for (int step = 0; step < kStepsBetweenFetches; ++step) multiply_step();
+      left -= kStepsBetweenFetches;
     }
-    if (lines_to_fetch-- > 0) {
-      __builtin_prefetch(ahead, 0, 2);
-      ahead += 64;
-    }
+  }
+  auto* ahead = static_cast<const char*>(call.ahead);
+  const std::int64_t fetches = std::min(call.ahead_lines, left / kStepsBetweenFetches);
+  for (std::int64_t i = 0; i < fetches; ++i, ahead += 64) {
+    __builtin_prefetch(ahead, 0, 2);
     for (int step = 0; step < kStepsBetweenFetches; ++step) multiply_step();
   }
+  left -= fetches * kStepsBetweenFetches;
   for (; left > 0; --left) multiply_step();
 
   switch (call.merge) {
