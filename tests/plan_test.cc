@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/compare.h"
@@ -110,6 +112,87 @@ TEST(PlanAllocation, RunAllocatesNothingOnTheCpu) {
     expect_no_allocation<float>(threads);
     expect_no_allocation<double>(threads);
   }
+}
+
+// gemm keeps the plans of a thread's last products: the same shape again must not allocate, and a
+// call that differs in anything must not get another's plan.
+TEST(RecentPlans, ARepeatedCallAllocatesNothing) {
+  std::vector<float> a(64 * 64, 1.0f), b(64 * 64, 2.0f), c(64 * 64);
+  const auto call = [&] {
+    gemm(Op::kN, Op::kN, 1.0f, row_major<const float>(a.data(), 64, 64),
+         row_major<const float>(b.data(), 64, 64), 0.0f, row_major(c.data(), 64, 64));
+  };
+  call();
+  const std::int64_t before = g_allocations;
+  for (int i = 0; i < 10; ++i) call();
+  EXPECT_EQ(g_allocations, before);
+  EXPECT_EQ(c[5], 128.0f);
+}
+
+TEST(RecentPlans, CallsThatDifferAreToldApart) {
+  // More kinds of calls than are kept, in turns; small integers, so that every sum is exact.
+  const auto at = [](int i, int j) { return static_cast<double>((i * 7 + j * 3) % 5 - 2); };
+  for (int round = 0; round < 3; ++round) {
+    for (int m = 1; m <= 4; ++m) {
+      for (const auto& [ta, tb] : {std::pair{Op::kN, Op::kN}, {Op::kT, Op::kN}, {Op::kN, Op::kT}}) {
+        for (int pad : {0, 1}) {
+          for (const Layout layout : {Layout::kRowMajor, Layout::kColMajor}) {
+            const auto check = [&]<class T>(T) {
+              const int n = 5, k = 3;
+              std::vector<T> a(100), b(100), c(100, T{9});
+              const auto view = [&](std::vector<T>& x, int rows, int cols) {
+                const int ld = (layout == Layout::kRowMajor ? cols : rows) + pad;
+                for (int i = 0; i < rows; ++i) {
+                  for (int j = 0; j < cols; ++j) {
+                    x[layout == Layout::kRowMajor ? i * ld + j : j * ld + i] =
+                        static_cast<T>(at(i, j));
+                  }
+                }
+                return MatrixView<T>{x.data(), rows, cols, ld, layout};
+              };
+              const MatrixView<T> va = ta == Op::kN ? view(a, m, k) : view(a, k, m);
+              const MatrixView<T> vb = tb == Op::kN ? view(b, k, n) : view(b, n, k);
+              const int ldc = (layout == Layout::kRowMajor ? n : m) + pad;
+              gemm(ta, tb, T{1}, MatrixView<const T>(va), MatrixView<const T>(vb), T{0},
+                   MatrixView<T>{c.data(), m, n, ldc, layout});
+              for (int i = 0; i < m; ++i) {
+                for (int j = 0; j < n; ++j) {
+                  double sum = 0;
+                  for (int p = 0; p < k; ++p) {
+                    sum +=
+                        (ta == Op::kN ? at(i, p) : at(p, i)) * (tb == Op::kN ? at(p, j) : at(j, p));
+                  }
+                  ASSERT_EQ(c[layout == Layout::kRowMajor ? i * ldc + j : j * ldc + i], sum)
+                      << m << ' ' << pad << ' ' << i << ' ' << j;
+                }
+              }
+            };
+            check(float{});
+            check(double{});
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(RecentPlans, TheEnvironmentIsHeardOnEveryCall) {
+  const char* const before = std::getenv("TESSERA_NUM_THREADS");
+  const std::string kept = before == nullptr ? "" : before;
+  float a = 2, b = 3, c = 0;
+  const auto call = [&] {
+    gemm(Op::kN, Op::kN, 1.0f, row_major<const float>(&a, 1, 1), row_major<const float>(&b, 1, 1),
+         0.0f, row_major(&c, 1, 1));
+  };
+  call();
+  EXPECT_EQ(c, 6.0f);
+  setenv("TESSERA_NUM_THREADS", "none", 1);
+  EXPECT_SAYS(error_of(ErrorCode::kInvalidArgument, call), "TESSERA_NUM_THREADS");
+  before == nullptr ? unsetenv("TESSERA_NUM_THREADS")
+                    : setenv("TESSERA_NUM_THREADS", kept.c_str(), 1);
+  c = 0;
+  call();
+  EXPECT_EQ(c, 6.0f);
 }
 
 TEST(PlanThreads, OnePlanRunsFromManyThreads) {
