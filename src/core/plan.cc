@@ -56,8 +56,8 @@ void check_pointer(const char* name, const void* data, const OperandDesc& x, DTy
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("gemm: {} is null, but has {} x {} elements", name, x.rows, x.cols));
   }
-  const auto needed = std::max<std::uintptr_t>(x.alignment, size_of(dtype));
-  if (reinterpret_cast<std::uintptr_t>(data) % needed != 0) {
+  const auto needed = std::max<std::uintptr_t>(x.alignment, size_of(dtype));  // powers of two
+  if ((reinterpret_cast<std::uintptr_t>(data) & (needed - 1)) != 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("gemm: {} is at address {}, which must be a multiple of {}", name, data,
                             needed));

@@ -13,7 +13,7 @@ using std::int64_t;
 
 int64_t round_down(int64_t a, int64_t step) { return std::max(a / step, int64_t{1}) * step; }
 
-constexpr int64_t kMaxDepth = 512;
+constexpr int64_t kMinDepth = 64, kMaxDepth = 512;
 // Rows of C that are written side by side when the depth is small: each lies on a page of its own.
 constexpr int64_t kMostBlockRows = 384;
 constexpr int64_t kMostBytes = int64_t{48} << 20;        // of all threads together
@@ -29,8 +29,8 @@ double multiply_adds(const Problem& p) {
 
 // From the innermost loop outwards (s is the element's size, MR x NR the register tile):
 //
-//   kc  L1  A panel of B (kc * NR * s) is read again for every strip of A: three quarters of L1,
-//           the passing strip and C have the rest.
+//   kc  L1  A panel of B (kc * NR * s) is read again for every strip of A: two thirds of L1, the
+//           passing strip and C have the rest.
 //   mc  L2  The strips of A (mc * kc * s) are read again for every panel of B: three eighths of
 //           L2, so that panels and C pass by without pushing them out.
 //   nc  L3  The panels of B (kc * nc * s) are read again for every block of A, by all threads: what
@@ -40,9 +40,9 @@ double multiply_adds(const Problem& p) {
 Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile, const Team& team) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   Blocks out;
-  const int64_t panel_bytes = device.l1_bytes * 3 / 4;
+  const int64_t panel_bytes = device.l1_bytes * 2 / 3;
   out.kc =
-      std::clamp(round_down(panel_bytes / (tile.cols * size), kDepthStep), int64_t{64}, kMaxDepth);
+      std::clamp(round_down(panel_bytes / (tile.cols * size), kDepthStep), kMinDepth, kMaxDepth);
   const int64_t line_bytes = even_block(p.k, out.kc, kDepthStep) * size;
   // A cache line for each block's padding.
   const int64_t bytes =
@@ -58,6 +58,12 @@ Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
 
 Blocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
                             std::size_t worker_bytes) {
+  // A small product is one block whatever the caches, and must not wait for a dozen divisions.
+  constexpr int64_t kSmall = 128;
+  static_assert(kSmall * kMinDepth * sizeof(double) <= kMinWorkerBytes / 2);
+  if (p.m <= kSmall && p.n <= kSmall - kMaxTileRowBytes / 4 && p.k <= kMinDepth) {
+    return {round_up(p.m, tile.rows), round_up(p.n, tile.cols), kMinDepth};
+  }
   Blocks out = choose_blocks(p, device, tile, {1, worker_bytes});
   const int64_t line_bytes =
       even_block(p.k, out.kc, kDepthStep) * static_cast<int64_t>(size_of(p.dtype));

@@ -13,8 +13,9 @@ namespace tessera {
 struct TileShape {
   std::int64_t rows, cols;
 };
-/// Depth blocks are a multiple of this.
-inline constexpr std::int64_t kDepthStep = 8;
+/// Depth blocks are a multiple of this: a cache line of FP32, so that no line of A is fetched
+/// twice.
+inline constexpr std::int64_t kDepthStep = 16;
 
 /// Threads that compute one product together: each packs its own block of A, all share the packed
 /// blocks of B, of which a second one is filled while the first is in use.
@@ -42,6 +43,8 @@ Blocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShap
 
 /// `total` cut into equal blocks of at most `largest`; a multiple of `step`, which divides largest.
 inline std::int64_t even_block(std::int64_t total, std::int64_t largest, std::int64_t step) {
+  if (total <= largest)
+    return (total + step - 1) / step * step;  // small products: no more divisions
   const std::int64_t count = (total + largest - 1) / largest;
   const std::int64_t size = (total + count - 1) / count;
   return (size + step - 1) / step * step;

@@ -37,16 +37,21 @@ struct Product {
   int64_t in_place_bytes;  // rows of B that span more are packed
 };
 
-/// Rows [i0, i1) of C times one panel of B, in strips of nearly equal height.
+/// Rows [first, ...) cut into strips of nearly equal height, the higher ones first.
+struct Strips {
+  int64_t first, count, low, higher;
+  Strips(int64_t first_row, int64_t rows, int64_t most)
+      : first(first_row), count(ceil_div(rows, most)), low(rows / count), higher(rows % count) {}
+};
+
+/// These rows of C times one panel of B.
 template <class T>
-void multiply_panel(const Product<T>& x, int64_t i0, int64_t i1, int64_t j, int64_t q,
+void multiply_panel(const Product<T>& x, const Strips& strips, int64_t j, int64_t q,
                     TileCall<T> call) {
   const Problem& p = x.p;
-  const int64_t rows = i1 - i0, strips = ceil_div(rows, int64_t{x.kit.rows});
-  const int64_t low = rows / strips, higher = rows % strips;
-  int64_t i = i0;
-  for (int64_t strip = 0; strip < strips; ++strip, i += call.rows) {
-    call.rows = static_cast<int>(low + (strip < higher ? 1 : 0));
+  int64_t i = strips.first;
+  for (int64_t strip = 0; strip < strips.count; ++strip, i += call.rows) {
+    call.rows = static_cast<int>(strips.low + (strip < strips.higher ? 1 : 0));
     call.a = p.trans_a ? x.a + q * p.lda + i : x.a + i * p.lda + q;
     call.c = x.c + i * p.ldc + j;
     x.kit.tile(p.trans_a, call.rows, call.cols)(call);
@@ -76,6 +81,7 @@ void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, in
       TileCall<T> call{depth, nullptr, p.lda,  p.lda, nullptr, width, nullptr,
                        p.ldc, x.alpha, x.beta, merge, 0,       0};
       for (int64_t i = i0; i < i1; i += mc) {
+        const Strips strips(i, std::min(mc, i1 - i), x.kit.rows);
         int64_t j = j_block;
         for (int64_t number = 0; number < panels; ++number, j += call.cols) {
           const int64_t vectors = low + (number < wider ? 1 : 0);
@@ -92,7 +98,7 @@ void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, in
             call.b = panel;
             call.b_step = width;
           }
-          multiply_panel(x, i, std::min(i + mc, i1), j, q, call);
+          multiply_panel(x, strips, j, q, call);
         }
       }
     }

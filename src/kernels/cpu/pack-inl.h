@@ -135,20 +135,15 @@ struct Transposer {
 
 #endif  // HWY_TARGET == HWY_SCALAR
 
-/// One full panel of lines that are contiguous along p: element (line, p) at x[line * ld + p]. The
-/// lines of the panel after it are fetched meanwhile: each is too short for the processor to notice
-/// where it leads.
+/// One full panel of lines that are contiguous along p: element (line, p) at x[line * ld + p].
 template <int kWidth, class T>
-void pack_full_panel(const T* x, std::int64_t ld, std::int64_t depth, bool is_last, T* out) {
+void pack_full_panel(const T* x, std::int64_t ld, std::int64_t depth, T* out) {
   constexpr int kBlock = Transposer<T>::kBlock;
   constexpr int kRest = kWidth % kBlock;
   constexpr int kSpan = 64 / sizeof(T);  // one cache line of every line of the panel at a time
   std::int64_t p = 0;
   for (std::int64_t end; p + kBlock <= depth; p = end) {
     end = std::min<std::int64_t>(p + kSpan, depth - depth % kBlock);
-    for (int line = kWidth; !is_last && line < 2 * kWidth; ++line) {
-      __builtin_prefetch(x + line * ld + p, 0, 2);
-    }
     for (int line = 0; line + kBlock <= kWidth; line += kBlock) {
       for (std::int64_t q = p; q < end; q += kBlock) {
         Transposer<T>::template block<kWidth, kBlock>(x + line * ld + q, ld,
@@ -172,7 +167,7 @@ void pack_full_panel(const T* x, std::int64_t ld, std::int64_t depth, bool is_la
 template <int kWidth, class T>
 void pack_transposed(const T* x, std::int64_t ld, std::int64_t count, std::int64_t depth, T* out) {
   for (; count >= kWidth; count -= kWidth, x += kWidth * ld, out += kWidth * depth) {
-    pack_full_panel<kWidth>(x, ld, depth, count < 2 * kWidth, out);
+    pack_full_panel<kWidth>(x, ld, depth, out);
   }
   if (count == 0) return;
   for (int line = 0; line < kWidth; ++line) {
