@@ -122,22 +122,21 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
     b += b_step;
   };
 
-  std::int64_t left = call.depth;
-  if (call.merge != Merge::kStream) {
-    const T* c = call.c;
-    for (int i = 0; i < kRows && left >= kStepsBetweenFetches; ++i, c += call.ldc) {
-      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) hwy::Prefetch(c + v * S::kLanes);
-      for (int step = 0; step < kStepsBetweenFetches; ++step) multiply_step();
-      left -= kStepsBetweenFetches;
-    }
-  }
+  const T* c = call.c;
+  int rows_to_fetch = call.merge == Merge::kStream ? 0 : kRows;
   auto* ahead = static_cast<const char*>(call.ahead);
-  const std::int64_t fetches = std::min(call.ahead_lines, left / kStepsBetweenFetches);
-  for (std::int64_t i = 0; i < fetches; ++i, ahead += 64) {
-    __builtin_prefetch(ahead, 0, 2);
+  std::int64_t lines_to_fetch = call.ahead_lines;
+  std::int64_t left = call.depth;
+  for (; left >= kStepsBetweenFetches; left -= kStepsBetweenFetches) {
+    if (--rows_to_fetch >= 0) {
+      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) hwy::Prefetch(c + v * S::kLanes);
+      c += call.ldc;
+    } else if (--lines_to_fetch >= 0) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += 64;
+    }
     for (int step = 0; step < kStepsBetweenFetches; ++step) multiply_step();
   }
-  left -= fetches * kStepsBetweenFetches;
   for (; left > 0; --left) multiply_step();
 
   switch (call.merge) {
