@@ -1,5 +1,6 @@
 # The CPU backend: kernels, instruction sets, thread pool.
 tessera_test(cpu_kernel_test LABELS cpu)
+tessera_test(cpu_half_test LABELS cpu)
 tessera_test(cpu_threads_test LABELS cpu)
 
 # The environment is read once for each process, so each value has one of its own.

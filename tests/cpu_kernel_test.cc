@@ -131,17 +131,19 @@ void launch(const Kernel& kernel, const Problem& p, const Operands& operands,
 /// Every element within |err| <= g u (|alpha| |A||B| + |beta C0|), g counting the roundings: one a
 /// step of the sum, and three a depth block (of at least 64 steps) for alpha, beta and the merge.
 /// Padding of C and all of A and B keep their bits.
-template <class T>
+template <class In, class T = In>
 void check(const Kernel& kernel, const Shape& s, const DeviceInfo& device, int threads) {
   SCOPED_TRACE(kernel.name + ' ' + device.simd + ' ' + describe(s));
-  Operand<T> a(s.trans_a ? s.k : s.m, s.trans_a ? s.m : s.k, s.pad, s.at_end, 11);
-  Operand<T> b(s.trans_b ? s.n : s.k, s.trans_b ? s.k : s.n, 2 * s.pad, s.at_end, 22);
+  Operand<In> a(s.trans_a ? s.k : s.m, s.trans_a ? s.m : s.k, s.pad, s.at_end, 11);
+  Operand<In> b(s.trans_b ? s.n : s.k, s.trans_b ? s.k : s.n, 2 * s.pad, s.at_end, 22);
   Operand<T> c(s.m, s.n, 3 * s.pad, s.at_end, 33);
   if (s.beta == 0) std::fill(c.data, c.data + c.count(), static_cast<T>(kNaN));
-  const std::vector<T> a0 = a.copy(), b0 = b.copy(), c0 = c.copy();
+  const std::vector<In> a0 = a.copy(), b0 = b.copy();
+  const std::vector<T> c0 = c.copy();
 
   Problem p;
   p.dtype = DTypeOf<T>::value;
+  p.input = DTypeOf<In>::value;
   p.m = s.m;
   p.n = s.n;
   p.k = s.k;
@@ -150,7 +152,8 @@ void check(const Kernel& kernel, const Shape& s, const DeviceInfo& device, int t
   p.lda = a.ld;
   p.ldb = b.ld;
   p.ldc = c.ld;
-  p.align_a = p.align_b = p.align_c = sizeof(T);
+  p.align_a = p.align_b = sizeof(In);
+  p.align_c = sizeof(T);
   launch(kernel, p, {s.alpha, s.beta, a.data, b.data, c.data}, device, threads);
 
   const double u = unit_roundoff(Precision::kNative, p.dtype);
@@ -180,8 +183,8 @@ void check(const Kernel& kernel, const Shape& s, const DeviceInfo& device, int t
     }
   }
   EXPECT_EQ(std::memcmp(c.data, c0.data(), c0.size() * sizeof(T)), 0) << "padding of C written";
-  EXPECT_EQ(std::memcmp(a.data, a0.data(), a0.size() * sizeof(T)), 0) << "A written";
-  EXPECT_EQ(std::memcmp(b.data, b0.data(), b0.size() * sizeof(T)), 0) << "B written";
+  EXPECT_EQ(std::memcmp(a.data, a0.data(), a0.size() * sizeof(In)), 0) << "A written";
+  EXPECT_EQ(std::memcmp(b.data, b0.data(), b0.size() * sizeof(In)), 0) << "B written";
 }
 
 /// Shapes around the register tiles (8 x 48, 8 x 24, 6 x 16, 6 x 8, 6 x 12, 6 x 2) and the depth
@@ -238,6 +241,19 @@ TEST_P(EverySimd, WithinBoundF64) {
   }
 }
 
+TEST_P(EverySimd, WithinBoundBf16AndF16) {
+  for (const Shape& s : shapes()) {
+    for (const Kernel* kernel : simd_kernels(DType::kBF16)) {
+      check<BFloat16, float>(*kernel, s, cpu_device(), 1);
+      check<BFloat16, float>(*kernel, s, small_caches(), 3);
+    }
+    for (const Kernel* kernel : simd_kernels(DType::kF16)) {
+      check<Float16, float>(*kernel, s, cpu_device(), 1);
+      check<Float16, float>(*kernel, s, small_caches(), 3);
+    }
+  }
+}
+
 // Several blocks in every direction, and regions for several threads.
 TEST_P(EverySimd, ManyBlocks) {
   for (int ops = 0; ops < 4; ++ops) {
@@ -257,6 +273,12 @@ TEST_P(EverySimd, ManyBlocks) {
       }
       for (const Kernel* kernel : simd_kernels(DType::kF64)) {
         check<double>(*kernel, s, small_caches(), 5);
+      }
+      for (const Kernel* kernel : simd_kernels(DType::kBF16)) {
+        check<BFloat16, float>(*kernel, s, small_caches(), 5);
+      }
+      for (const Kernel* kernel : simd_kernels(DType::kF16)) {
+        check<Float16, float>(*kernel, s, small_caches(), 5);
       }
     }
   }
@@ -379,18 +401,22 @@ TEST(NaiveKernel, WithinBound) {
   for (const Shape& s : shapes()) {
     check<float>(find_kernel("c01_naive", DType::kF32), s, cpu_device(), 1);
     check<double>(find_kernel("c01_naive", DType::kF64), s, cpu_device(), 1);
+    check<BFloat16, float>(find_kernel("c01_naive", DType::kBF16), s, cpu_device(), 1);
+    check<Float16, float>(find_kernel("c01_naive", DType::kF16), s, cpu_device(), 1);
   }
 }
 
 TEST(BlockedWorkspace, BoundedWhateverTheProblem) {
-  for (DType dtype : {DType::kF32, DType::kF64}) {
+  for (DType dtype : {DType::kF32, DType::kF64, DType::kBF16, DType::kF16}) {
+    const DType output = dtype == DType::kF64 ? DType::kF64 : DType::kF32;
     for (const Kernel* kernel : simd_kernels(dtype)) {
       const auto workspace = [&](const Problem& p, int threads) {
         return kernel->workspace_bytes ? kernel->workspace_bytes(p, cpu_device(), threads) : 0;
       };
       for (std::int64_t size : {1, 100, 5000, 100000, 1000000000}) {
         Problem p;
-        p.dtype = dtype;
+        p.dtype = output;
+        p.input = dtype;
         p.m = size;
         p.n = size + 1;
         p.k = size + 2;
@@ -400,7 +426,8 @@ TEST(BlockedWorkspace, BoundedWhateverTheProblem) {
         }
       }
       Problem tiny;
-      tiny.dtype = dtype;
+      tiny.dtype = output;
+      tiny.input = dtype;
       tiny.m = tiny.n = tiny.k = 8;
       EXPECT_LE(workspace(tiny, 16), std::size_t{64} << 10) << kernel->name;
     }

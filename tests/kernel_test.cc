@@ -42,6 +42,16 @@ struct Case {
   }
 };
 
+/// Of A and B, and of C.
+template <class In_, class T_>
+struct Elements {
+  using In = In_;
+  using T = T_;
+};
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
 constexpr Op kOps[] = {Op::kN, Op::kT};
 
 class KernelTest : public testing::TestWithParam<const Kernel*> {
@@ -59,10 +69,19 @@ class KernelTest : public testing::TestWithParam<const Kernel*> {
     return o;
   }
 
-  /// Calls f with a value of the kernel's element type.
+  /// Calls f with the kernel's element types.
   template <class F>
-  void with_type(F f) const {
-    kernel().id.dtype == DType::kF32 ? f(float{}) : f(double{});
+  void with_types(F f) const {
+    switch (kernel().id.dtype) {
+      case DType::kF64:
+        return f(Elements<double, double>{});
+      case DType::kBF16:
+        return f(Elements<BFloat16, float>{});
+      case DType::kF16:
+        return f(Elements<Float16, float>{});
+      default:
+        return f(Elements<float, float>{});
+    }
   }
 
   /// Elements that the kernel wants every run of an operand to start at a multiple of.
@@ -92,9 +111,9 @@ class KernelTest : public testing::TestWithParam<const Kernel*> {
   }
 
   /// c = alpha op(a) op(b) + beta c through the public API, wherever the kernel lives.
-  template <class T>
-  void multiply(const Case& x, TestMatrix<T>& a, TestMatrix<T>& b, TestMatrix<T>& c) const {
-    const auto call = [&](MatrixView<const T> va, MatrixView<const T> vb, MatrixView<T> vc) {
+  template <class In, class T>
+  void multiply(const Case& x, TestMatrix<In>& a, TestMatrix<In>& b, TestMatrix<T>& c) const {
+    const auto call = [&](MatrixView<const In> va, MatrixView<const In> vb, MatrixView<T> vc) {
       if (x.batch == 1) {
         gemm(x.op_a, x.op_b, static_cast<T>(x.alpha), va, vb, static_cast<T>(x.beta), vc,
              options());
@@ -105,13 +124,14 @@ class KernelTest : public testing::TestWithParam<const Kernel*> {
       }
     };
     if (on_gpu() && !(meets_alignment(a) && meets_alignment(b))) {
-      TestMatrix<T> aligned_a = aligned(a), aligned_b = aligned(b);
-      const TestMatrix<T> before_a = aligned_a, before_b = aligned_b;
+      TestMatrix<In> aligned_a = aligned(a), aligned_b = aligned(b);
+      const TestMatrix<In> before_a = aligned_a, before_b = aligned_b;
       multiply(x, aligned_a, aligned_b, c);
       EXPECT_TRUE(same_bits(aligned_a.buffer(), before_a.buffer())) << x.text() << ": wrote A";
       EXPECT_TRUE(same_bits(aligned_b.buffer(), before_b.buffer())) << x.text() << ": wrote B";
     } else if (on_gpu()) {
-      DeviceCopy<T> da(a), db(b), dc(c);
+      DeviceCopy<In> da(a), db(b);
+      DeviceCopy<T> dc(c);
       call(da.view(), db.view(), dc.view());
       da.download();
       db.download();
@@ -121,24 +141,26 @@ class KernelTest : public testing::TestWithParam<const Kernel*> {
     }
   }
 
-  template <class T>
+  template <class In, class T>
   struct Matrices {
-    TestMatrix<T> a, b, c;
+    TestMatrix<In> a, b;
+    TestMatrix<T> c;
   };
 
-  template <class T>
-  static Matrices<T> make(const Case& x) {
+  template <class In, class T>
+  static Matrices<In, T> make(const Case& x) {
     const bool ta = x.op_a == Op::kT, tb = x.op_b == Op::kT;
-    return {TestMatrix<T>(ta ? x.k : x.m, ta ? x.m : x.k, x.layout_a, x.pad_a, x.shift_a, x.batch),
-            TestMatrix<T>(tb ? x.n : x.k, tb ? x.k : x.n, x.layout_b, x.pad_b, x.shift_b, x.batch),
+    return {TestMatrix<In>(ta ? x.k : x.m, ta ? x.m : x.k, x.layout_a, x.pad_a, x.shift_a, x.batch),
+            TestMatrix<In>(tb ? x.n : x.k, tb ? x.k : x.n, x.layout_b, x.pad_b, x.shift_b, x.batch),
             TestMatrix<T>(x.m, x.n, x.layout_c, x.pad_c, x.shift_c, x.batch)};
   }
 
   /// Runs one case and checks the product, the inputs and everything around the outputs.
   void check(const Case& x) const {
-    with_type([&](auto zero) {
-      using T = decltype(zero);
-      Matrices<T> s = make<T>(x);
+    with_types([&](auto types) {
+      using In = typename decltype(types)::In;
+      using T = typename decltype(types)::T;
+      Matrices<In, T> s = make<In, T>(x);
       for (auto* matrix : {&s.a, &s.b}) {
         const std::uint64_t seed = x.seed * 3 + (matrix == &s.b);
         x.integers ? matrix->fill_integers(seed) : matrix->fill_normal(seed);
@@ -146,7 +168,7 @@ class KernelTest : public testing::TestWithParam<const Kernel*> {
       if (x.beta != 0) {
         x.integers ? s.c.fill_integers(x.seed * 3 + 2) : s.c.fill_normal(x.seed * 3 + 2);
       }  // otherwise C stays poisoned
-      const Matrices<T> before = s;
+      const Matrices<In, T> before = s;
       multiply(x, s.a, s.b, s.c);
       for (std::int64_t i = 0; i < x.batch; ++i) {
         const Reference r = reference_gemm(
@@ -224,11 +246,13 @@ TEST_P(KernelTest, A3_ShapesAroundTheKernelsOwnTile) {
 }
 
 TEST_P(KernelTest, A5_DepthSmallerThanTheTile) {
-  with_type([&](auto zero) {
-    using T = decltype(zero);
-    TestMatrix<T> a(8, 128), b(8, 128), c(128, 128);
-    a.fill_constant(1);
-    b.fill_constant(1);
+  with_types([&](auto types) {
+    using In = typename decltype(types)::In;
+    using T = typename decltype(types)::T;
+    TestMatrix<In> a(8, 128), b(8, 128);
+    TestMatrix<T> c(128, 128);
+    a.fill_constant(In(1));
+    b.fill_constant(In(1));
     Case x = shape(128, 128, 8);
     x.op_a = Op::kT;
     multiply(x, a, b, c);
@@ -259,13 +283,15 @@ TEST_P(KernelTest, A9_SizesUnderAnyVectorWidth) {
 }
 
 TEST_P(KernelTest, B1_BetaZeroNeverReadsC) {
-  with_type([&](auto zero) {
-    using T = decltype(zero);
+  with_types([&](auto types) {
+    using In = typename decltype(types)::In;
+    using T = typename decltype(types)::T;
     for (T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
       for (double beta : {0.0, -0.0}) {
-        TestMatrix<T> a(3, 3), b(3, 3), c(3, 3);
-        a.fill_constant(1);
-        b.fill_constant(1);
+        TestMatrix<In> a(3, 3), b(3, 3);
+        TestMatrix<T> c(3, 3);
+        a.fill_constant(In(1));
+        b.fill_constant(In(1));
         c.fill_constant(bad);
         Case x = shape(3, 3, 3);
         x.beta = beta;
@@ -277,12 +303,14 @@ TEST_P(KernelTest, B1_BetaZeroNeverReadsC) {
 }
 
 TEST_P(KernelTest, B2_AlphaZeroReadsNeitherAnorB) {
-  with_type([&](auto zero) {
-    using T = decltype(zero);
+  with_types([&](auto types) {
+    using In = typename decltype(types)::In;
+    using T = typename decltype(types)::T;
     for (double beta : {1.0, 0.5, 0.0}) {
-      TestMatrix<T> a(4, 5), b(5, 6), c(4, 6);
-      a.fill_constant(std::numeric_limits<T>::quiet_NaN());
-      b.fill_constant(std::numeric_limits<T>::infinity());
+      TestMatrix<In> a(4, 5), b(5, 6);
+      TestMatrix<T> c(4, 6);
+      a.fill_constant(static_cast<In>(kNaN));
+      b.fill_constant(static_cast<In>(kInf));
       c.fill_constant(beta == 0 ? std::numeric_limits<T>::quiet_NaN() : T{7});
       Case x = shape(4, 6, 5);
       x.alpha = 0;
@@ -294,10 +322,12 @@ TEST_P(KernelTest, B2_AlphaZeroReadsNeitherAnorB) {
 }
 
 TEST_P(KernelTest, B3_EmptyDimensions) {
-  with_type([&](auto zero) {
-    using T = decltype(zero);
+  with_types([&](auto types) {
+    using In = typename decltype(types)::In;
+    using T = typename decltype(types)::T;
     {
-      TestMatrix<T> a(3, 0), b(0, 3), c(3, 3);
+      TestMatrix<In> a(3, 0), b(0, 3);
+      TestMatrix<T> c(3, 3);
       Case x = shape(3, 3, 0);
       x.alpha = std::numeric_limits<double>::quiet_NaN();  // k == 0: alpha is not used
       multiply(x, a, b, c);
@@ -308,7 +338,8 @@ TEST_P(KernelTest, B3_EmptyDimensions) {
       for (int i = 0; i < 9; ++i) EXPECT_EQ(c.at(i / 3, i % 3), T{1});
     }
     for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{0, 3}, {3, 0}, {0, 0}}) {
-      TestMatrix<T> a(m, 2), b(2, n), c(m, n);
+      TestMatrix<In> a(m, 2), b(2, n);
+      TestMatrix<T> c(m, n);
       const TestMatrix<T> before = c;
       multiply(shape(m, n, 2), a, b, c);
       EXPECT_TRUE(same_bits(c.buffer(), before.buffer()));
@@ -317,12 +348,14 @@ TEST_P(KernelTest, B3_EmptyDimensions) {
 }
 
 TEST_P(KernelTest, B4_ZeroTimesInfinityIsNaN) {
-  with_type([&](auto zero) {
-    using T = decltype(zero);
-    TestMatrix<T> a(2, 2), b(2, 2), c(2, 2);
-    a.fill_constant(0);
-    b.fill_constant(1);
-    b.at(0, 0) = std::numeric_limits<T>::infinity();
+  with_types([&](auto types) {
+    using In = typename decltype(types)::In;
+    using T = typename decltype(types)::T;
+    TestMatrix<In> a(2, 2), b(2, 2);
+    TestMatrix<T> c(2, 2);
+    a.fill_constant(In(0));
+    b.fill_constant(In(1));
+    b.at(0, 0) = static_cast<In>(kInf);
     multiply(shape(2, 2, 2), a, b, c);
     for (int i = 0; i < 2; ++i) {
       EXPECT_TRUE(std::isnan(c.at(i, 0)));
@@ -346,18 +379,19 @@ TEST_P(KernelTest, B5_ScalarsAreAppliedOnce) {
 }
 
 TEST_P(KernelTest, NaNStaysInItsRowAndColumn) {
-  with_type([&](auto zero) {
-    using T = decltype(zero);
+  with_types([&](auto types) {
+    using In = typename decltype(types)::In;
+    using T = typename decltype(types)::T;
     for (Op op_a : kOps) {
       for (Op op_b : kOps) {
         Case x = shape(kernel().tile_m + 3, kernel().tile_n + 5, 21);
         x.op_a = op_a;
         x.op_b = op_b;
-        Matrices<T> s = make<T>(x);
+        Matrices<In, T> s = make<In, T>(x);
         s.a.fill_normal(1);
         s.b.fill_normal(2);
-        (op_a == Op::kN ? s.a.at(2, 20) : s.a.at(20, 2)) = std::numeric_limits<T>::quiet_NaN();
-        (op_b == Op::kN ? s.b.at(0, 3) : s.b.at(3, 0)) = std::numeric_limits<T>::quiet_NaN();
+        (op_a == Op::kN ? s.a.at(2, 20) : s.a.at(20, 2)) = static_cast<In>(kNaN);
+        (op_b == Op::kN ? s.b.at(0, 3) : s.b.at(3, 0)) = static_cast<In>(kNaN);
         multiply(x, s.a, s.b, s.c);
         for (std::int64_t i = 0; i < x.m; ++i) {
           for (std::int64_t j = 0; j < x.n; ++j) {
@@ -398,8 +432,10 @@ TEST_P(KernelTest, C_EveryLayout) {
 
 TEST_P(KernelTest, C2_BlockOfALargerMatrix) {
   // Three column blocks of one 20 x 33 matrix: C = op(A) op(B) + C beside its own inputs.
-  with_type([&](auto zero) {
-    using T = decltype(zero);
+  with_types([&](auto types) {
+    using In = typename decltype(types)::In;
+    using T = typename decltype(types)::T;
+    if constexpr (!std::is_same_v<In, T>) return;  // cpu_half_test has blocks of both types
     if (on_gpu()) return;  // the same code path as with separate buffers; aliases are host logic
     TestMatrix<T> whole(20, 60);
     whole.fill_normal(5);
@@ -433,9 +469,11 @@ TEST_P(KernelTest, C2_BlockOfALargerMatrix) {
 
 TEST_P(KernelTest, C2_EverySecondColumnOfC) {
   // No view has two strides; the columns are a batch that interleaves within the rows of C.
-  with_type([&](auto zero) {
-    using T = decltype(zero);
-    TestMatrix<T> a(3, 5), b(5, 6), c(3, 12);
+  with_types([&](auto types) {
+    using In = typename decltype(types)::In;
+    using T = typename decltype(types)::T;
+    TestMatrix<In> a(3, 5), b(5, 6);
+    TestMatrix<T> c(3, 12);
     a.fill_integers(1);
     b.fill_integers(2);
     c.fill_integers(3);
@@ -444,12 +482,13 @@ TEST_P(KernelTest, C2_EverySecondColumnOfC) {
       view.cols = 1;
       return view;
     };
-    const auto call = [&](MatrixView<const T> va, MatrixView<const T> vb, MatrixView<T> vc) {
+    const auto call = [&](MatrixView<const In> va, MatrixView<const In> vb, MatrixView<T> vc) {
       gemm_strided_batched(Op::kN, Op::kN, T{2}, va, 0, columns(vb), 1, T{1}, columns(vc), 2, 6,
                            options());
     };
     if (on_gpu()) {
-      DeviceCopy<T> da(a), db(b), dc(c);
+      DeviceCopy<In> da(a), db(b);
+      DeviceCopy<T> dc(c);
       if (kernel().alignment_bytes > static_cast<int>(sizeof(T))) {
         // Rows of five elements, columns one element apart: refused, and C is as it was.
         EXPECT_THROW(call(da.view(), db.view(), dc.view()), Error);
@@ -490,31 +529,34 @@ TEST_P(KernelTest, E1_MisalignedPointersAndOddLeadingDimensions) {
 }
 
 TEST_P(KernelTest, J1_NoReducedPrecision) {
-  with_type([&](auto zero) {
-    using T = decltype(zero);
-    TestMatrix<T> a(1, 1), b(1, 1), c(1, 1);
-    a.fill_constant(static_cast<T>(1024.5));
-    b.fill_constant(1);
+  with_types([&](auto types) {
+    using In = typename decltype(types)::In;
+    using T = typename decltype(types)::T;
+    TestMatrix<In> a(1, 1), b(1, 1);
+    TestMatrix<T> c(1, 1);
+    const auto value = static_cast<In>(1024.5);
+    a.fill_constant(value);
+    b.fill_constant(In(1));
     multiply(shape(1, 1, 1), a, b, c);
-    EXPECT_EQ(c.at(0, 0), static_cast<T>(1024.5));
-  });
-  if (kernel().id.dtype != DType::kF32) return;
-  Case x = shape(256, 256, 512);
-  Matrices<float> s = make<float>(x);
-  s.a.fill_normal(1);
-  s.b.fill_normal(2);
-  multiply(x, s.a, s.b, s.c);
-  const Reference r = reference_gemm(Op::kN, Op::kN, 1.0, s.a, s.b, 0.0, s.c);
-  double error2 = 0, norm2 = 0;
-  for (std::int64_t i = 0; i < x.m; ++i) {
-    for (std::int64_t j = 0; j < x.n; ++j) {
-      const double expected = r.value[static_cast<std::size_t>(i * x.n + j)];
-      error2 += std::pow(static_cast<double>(s.c.at(i, j)) - expected, 2);
-      norm2 += expected * expected;
+    EXPECT_EQ(c.at(0, 0), static_cast<T>(value));
+
+    Case x = shape(256, 256, 512);
+    Matrices<In, T> s = make<In, T>(x);
+    s.a.fill_normal(1);
+    s.b.fill_normal(2);
+    multiply(x, s.a, s.b, s.c);
+    const Reference r = reference_gemm(Op::kN, Op::kN, 1.0, s.a, s.b, 0.0, s.c);
+    double error2 = 0, norm2 = 0;
+    for (std::int64_t i = 0; i < x.m; ++i) {
+      for (std::int64_t j = 0; j < x.n; ++j) {
+        const double expected = r.value[static_cast<std::size_t>(i * x.n + j)];
+        error2 += std::pow(static_cast<double>(s.c.at(i, j)) - expected, 2);
+        norm2 += expected * expected;
+      }
     }
-  }
-  // TF32 would be near 3e-4; FP32 is under 1e-6 whatever the order of the sum.
-  EXPECT_LE(std::sqrt(error2 / norm2), 2e-6);
+    // TF32 would be near 3e-4; FP32 is under 1e-6 whatever the order of the sum.
+    EXPECT_LE(std::sqrt(error2 / norm2), 2e-6);
+  });
 }
 
 TEST_P(KernelTest, StridedBatches) {
@@ -529,10 +571,11 @@ TEST_P(KernelTest, StridedBatches) {
 }
 
 TEST_P(KernelTest, SameBitsRunAfterRun) {
-  with_type([&](auto zero) {
-    using T = decltype(zero);
+  with_types([&](auto types) {
+    using In = typename decltype(types)::In;
+    using T = typename decltype(types)::T;
     Case x = shape(130, 70, 600);
-    Matrices<T> s = make<T>(x);
+    Matrices<In, T> s = make<In, T>(x);
     s.a.fill_normal(1);
     s.b.fill_normal(2);
     multiply(x, s.a, s.b, s.c);

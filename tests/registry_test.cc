@@ -110,7 +110,7 @@ TEST(RegistryTest, NamesAreHonouredOrRefused) {
   Problem f64 = problem();
   f64.dtype = DType::kF64;
   text = error_of(ErrorCode::kUnsupported, [&] { r.choose(f64, device, "cpu.slow"); });
-  EXPECT_SAYS(text, "it computes f32; the operands are f64");
+  EXPECT_SAYS(text, "it takes f32; the operands are f64");
   EXPECT_THROW(r.add(fake("slow", 1)), Error);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tessera/error.h"
+#include "tessera/half.h"
 #include "tessera/matrix.h"
 #include "tessera/precision.h"
 
@@ -55,6 +56,13 @@ void gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<c
 void gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
           double beta, MatrixView<double> c, const GemmOptions& options = {});
 
+/// The same for A and B of 16 bits: they are widened exactly, products and sums are FP32. The
+/// kernel is one for that type, e.g. "cpu.blocked.bf16". CUDA: refused, kUnsupported.
+void gemm(Op op_a, Op op_b, float alpha, MatrixView<const BFloat16> a, MatrixView<const BFloat16> b,
+          float beta, MatrixView<float> c, const GemmOptions& options = {});
+void gemm(Op op_a, Op op_b, float alpha, MatrixView<const Float16> a, MatrixView<const Float16> b,
+          float beta, MatrixView<float> c, const GemmOptions& options = {});
+
 /// `batch` products; the i-th uses a.data + i * stride_a, b.data + i * stride_b and
 /// c.data + i * stride_c (strides in elements). stride_a and stride_b may be 0 (one matrix for
 /// all) or negative; the C matrices may not overlap each other. Otherwise as gemm.
@@ -65,6 +73,15 @@ void gemm_strided_batched(Op op_a, Op op_b, float alpha, MatrixView<const float>
 void gemm_strided_batched(Op op_a, Op op_b, double alpha, MatrixView<const double> a,
                           std::int64_t stride_a, MatrixView<const double> b, std::int64_t stride_b,
                           double beta, MatrixView<double> c, std::int64_t stride_c,
+                          std::int64_t batch, const GemmOptions& options = {});
+void gemm_strided_batched(Op op_a, Op op_b, float alpha, MatrixView<const BFloat16> a,
+                          std::int64_t stride_a, MatrixView<const BFloat16> b,
+                          std::int64_t stride_b, float beta, MatrixView<float> c,
+                          std::int64_t stride_c, std::int64_t batch,
+                          const GemmOptions& options = {});
+void gemm_strided_batched(Op op_a, Op op_b, float alpha, MatrixView<const Float16> a,
+                          std::int64_t stride_a, MatrixView<const Float16> b, std::int64_t stride_b,
+                          float beta, MatrixView<float> c, std::int64_t stride_c,
                           std::int64_t batch, const GemmOptions& options = {});
 
 /// `batch` products of one shape whose matrices lie anywhere: the i-th uses a_members[i],

@@ -23,7 +23,8 @@ namespace tessera {
 ///
 /// Kernels are called with m, n, k, batch >= 1 and alpha != 0 only; the rest is settled before.
 struct Problem {
-  DType dtype = DType::kF32;
+  DType dtype = DType::kF32;   ///< of C, the scalars, products and sums
+  std::optional<DType> input;  ///< of A and B; empty: dtype
   Space space = Space::kHost;
   std::int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;
@@ -34,9 +35,11 @@ struct Problem {
   int align_a = 256, align_b = 256, align_c = 256;
   Precision precision = Precision::kNative;
   Determinism determinism = Determinism::kRunToRun;
+
+  DType input_dtype() const { return input.value_or(dtype); }
 };
 
-/// Pointers and scalars of one run. alpha and beta hold the operand type's value exactly.
+/// Pointers and scalars of one run. alpha and beta are values of C's type.
 struct Operands {
   double alpha = 1, beta = 0;
   const void* a = nullptr;
@@ -66,10 +69,10 @@ struct DeviceInfo {
 
 /// `backend.family.dtype[.config]`, e.g. cuda.register_tiled.f32.128x128x8_t8x8.
 struct KernelId {
-  std::string backend;  ///< "cpu" or "cuda"
-  std::string family;   ///< e.g. "blocked"
-  DType dtype = DType::kF32;
-  std::string config;  ///< empty when the family has one configuration
+  std::string backend;        ///< "cpu" or "cuda"
+  std::string family;         ///< e.g. "blocked"
+  DType dtype = DType::kF32;  ///< of A and B
+  std::string config;         ///< empty when the family has one configuration
 
   std::string to_string() const;
   /// Inverse of to_string; std::nullopt when the text is not a complete id.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "tessera/gemm.h"
 #include "tessera/kernel.h"
@@ -21,13 +22,15 @@ struct OperandDesc {
 
 /// Everything about a product but pointers and scalars.
 struct GemmDesc {
-  DType dtype = DType::kF32;  ///< kF32 or kF64
+  DType dtype = DType::kF32;   ///< of C, the scalars, products and sums: kF32 or kF64
+  std::optional<DType> input;  ///< of A and B: kBF16 or kF16 beside kF32; empty: dtype
   Space space = Space::kHost;
   int device = -1;  ///< CUDA device index; -1 is the caller's current device
   Op op_a = Op::kN, op_b = Op::kN;
   OperandDesc a, b, c;
   std::int64_t batch = 1;
 
+  DType input_dtype() const { return input.value_or(dtype); }
   bool operator==(const GemmDesc&) const = default;
 };
 
@@ -53,7 +56,7 @@ class Plan {
 
   /// C = alpha * op(A) * op(B) + beta * C, semantics and errors as gemm.
   ///
-  /// alpha and beta are rounded to the operands' type. `workspace` is 256-byte aligned and at least
+  /// alpha and beta are rounded to C's type. `workspace` is 256-byte aligned and at least
   /// workspace_bytes() long; it may be null when that is 0. On CUDA everything is enqueued on
   /// `stream` (a cudaStream_t of the plan's device) and may be captured into a graph.
   void run(double alpha, const void* a, const void* b, double beta, void* c,

@@ -9,7 +9,8 @@
 namespace tessera {
 
 /// Element type of a matrix in memory or in a file.
-/// gemm computes on kF32 and kF64; the others are read from files and widened exactly.
+/// gemm computes in kF32 and kF64, and takes A and B of kF16 and kBF16 too (on the CPU); the others
+/// are read from files and widened exactly.
 enum class DType : std::uint8_t {
   kF64,
   kF32,
@@ -35,7 +36,7 @@ std::string_view to_string(DType dtype);
 /// Inverse of to_string; throws Error(kInvalidArgument) that lists the known names.
 DType parse_dtype(std::string_view name);
 
-/// The DType of a C++ arithmetic type that gemm computes on.
+/// The DType of a C++ type that gemm takes. Those of 16 bits are in half.h.
 template <class T>
 struct DTypeOf;
 template <>
@@ -50,16 +51,17 @@ struct DTypeOf<double> {
 /// How products and sums are formed.
 ///
 /// kNative and kFp32/kFp64 promise IEEE arithmetic of that width for every product and sum: FP32
-/// means FP32, never a silently reduced precision. The reduced kinds are values of this type
-/// already, so that a caller need not change when a kernel for one arrives; until then asking for
-/// one throws Error(kUnsupported).
+/// means FP32, never a silently reduced precision. kBf16 and kFp16 say what A and B of that type
+/// already are: gemm rounds no operand, so for others they throw Error(kUnsupported). The other
+/// reduced kinds are values of this type already, so that a caller need not change when a kernel
+/// for one arrives; until then asking for one throws the same.
 enum class Precision : std::uint8_t {
-  kNative,      ///< the operands' own: f32 -> kFp32, f64 -> kFp64
+  kNative,      ///< the operands' own: f32, f16, bf16 -> kFp32, f64 -> kFp64
   kFp32,        ///< IEEE binary32 products and sums (fused multiply-add allowed)
   kFp64,        ///< IEEE binary64 products and sums (fused multiply-add allowed)
   kTf32,        ///< f32 operands rounded to 10-bit mantissas, FP32 sums (no kernel yet)
-  kBf16,        ///< operands rounded to bfloat16, FP32 sums (no kernel yet)
-  kFp16,        ///< operands rounded to binary16, FP32 sums (no kernel yet)
+  kBf16,        ///< A and B rounded to bfloat16, FP32 products and sums
+  kFp16,        ///< A and B rounded to binary16, FP32 products and sums
   kFp32Tensor,  ///< FP32 accuracy from tensor cores by operand splitting (no kernel yet)
 };
 

@@ -52,13 +52,15 @@ void write_line(std::FILE* file, const Plan& plan, const GemmDesc& desc, double 
                 double beta) {
   const Problem& p = plan.problem();
   const bool swapped = desc.c.layout == Layout::kColMajor;
+  const std::string input =
+      p.input_dtype() == p.dtype ? "" : fmt::format(R"("input":"{}",)", to_string(p.input_dtype()));
   // One write, so that lines of several threads do not mix.
   const std::string line = fmt::format(
-      R"({{"tessera":"gemm","dtype":"{}","op_a":"{}","op_b":"{}","m":{},"n":{},"k":{},)"
+      R"({{"tessera":"gemm","dtype":"{}",{}"op_a":"{}","op_b":"{}","m":{},"n":{},"k":{},)"
       R"("a":{},"b":{},"c":{},"batch":{},"alpha":{},"beta":{},"device":"{}","threads":{},)"
       R"("kernel":"{}"}})"
       "\n",
-      to_string(p.dtype), desc.op_a == Op::kT ? "T" : "N", desc.op_b == Op::kT ? "T" : "N",
+      to_string(p.dtype), input, desc.op_a == Op::kT ? "T" : "N", desc.op_b == Op::kT ? "T" : "N",
       swapped ? p.n : p.m, swapped ? p.m : p.n, p.k, operand(desc.a), operand(desc.b),
       operand(desc.c), p.batch, number(alpha), number(beta),
       desc.space == Space::kHost ? "cpu" : fmt::format("cuda:{}", desc.device), plan.threads(),

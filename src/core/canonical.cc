@@ -72,14 +72,18 @@ int alignment(const OperandDesc& x, DType dtype, int64_t batch) {
 }
 
 void check_precision(const GemmDesc& desc, const GemmOptions& options) {
+  const DType input = desc.input_dtype();
   const bool fits = options.precision == Precision::kNative ||
                     (options.precision == Precision::kFp32 && desc.dtype == DType::kF32) ||
-                    (options.precision == Precision::kFp64 && desc.dtype == DType::kF64);
+                    (options.precision == Precision::kFp64 && desc.dtype == DType::kF64) ||
+                    (options.precision == Precision::kBf16 && input == DType::kBF16) ||
+                    (options.precision == Precision::kFp16 && input == DType::kF16);
   if (!fits) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("gemm: precision {} on {} operands has no kernel in this version; "
-                            "available: fp32 on f32, fp64 on f64",
-                            to_string(options.precision), to_string(desc.dtype)));
+                            "available: fp32 on f32, bf16 and f16, fp64 on f64, bf16 on bf16, "
+                            "fp16 on f16",
+                            to_string(options.precision), to_string(input)));
   }
   if (options.determinism != Determinism::kRunToRun) {
     throw Error(ErrorCode::kUnsupported,
@@ -92,9 +96,10 @@ void check_batch(const GemmDesc& desc) {
   if (desc.batch < 0) refuse(fmt::format("batch = {}: must be >= 0", desc.batch));
   if (desc.batch <= 1) return;
   for (const OperandDesc* x : {&desc.a, &desc.b, &desc.c}) {
+    const auto size = static_cast<int64_t>(size_of(x == &desc.c ? desc.dtype : desc.input_dtype()));
     int64_t span = 0;
     if (__builtin_mul_overflow(desc.batch - 1, x->batch_stride, &span) ||
-        __builtin_mul_overflow(span, static_cast<int64_t>(size_of(desc.dtype)), &span)) {
+        __builtin_mul_overflow(span, size, &span)) {
       refuse(fmt::format("batch = {} with stride {}: the span in bytes exceeds 2^63", desc.batch,
                          x->batch_stride));
     }
@@ -114,6 +119,28 @@ void check_batch(const GemmDesc& desc) {
   }
 }
 
+void check_types(const GemmDesc& desc) {
+  if (desc.dtype != DType::kF32 && desc.dtype != DType::kF64) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("gemm: C of type {} has no kernel in this version; available: f32, f64",
+                            to_string(desc.dtype)));
+  }
+  const DType input = desc.input_dtype();
+  const bool half = input == DType::kBF16 || input == DType::kF16;
+  if (input != desc.dtype && !(half && desc.dtype == DType::kF32)) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("gemm: A and B of type {} with C of type {} have no kernel in this "
+                            "version; available: C's own type, and bf16 and f16 with f32",
+                            to_string(input), to_string(desc.dtype)));
+  }
+  if (half && desc.space == Space::kCuda) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("gemm: A and B of type {} in CUDA memory have no kernel in this "
+                            "version; available there: f32, f64",
+                            to_string(input)));
+  }
+}
+
 }  // namespace
 
 int alignment_of(std::uintptr_t bytes) {
@@ -123,12 +150,7 @@ int alignment_of(std::uintptr_t bytes) {
 }
 
 Canonical canonicalise(const GemmDesc& desc, const GemmOptions& options) {
-  if (desc.dtype != DType::kF32 && desc.dtype != DType::kF64) {
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("gemm: operands of type {} have no kernel in this version; available: "
-                            "f32, f64",
-                            to_string(desc.dtype)));
-  }
+  check_types(desc);
   if (options.threads < 0 || options.threads > kMostThreads) {
     refuse(fmt::format("threads = {}: must be from 0 to {}", options.threads, kMostThreads));
   }
@@ -149,14 +171,16 @@ Canonical canonicalise(const GemmDesc& desc, const GemmOptions& options) {
   if (desc.c.rows != m || desc.c.cols != n) {
     refuse(fmt::format("C is {} x {}, but op(A) op(B) is {} x {}", desc.c.rows, desc.c.cols, m, n));
   }
-  extent("A", desc.a, desc.dtype);
-  extent("B", desc.b, desc.dtype);
+  const DType input = desc.input_dtype();
+  extent("A", desc.a, input);
+  extent("B", desc.b, input);
   extent("C", desc.c, desc.dtype);
   check_batch(desc);
 
   Canonical out;
   Problem& p = out.problem;
   p.dtype = desc.dtype;
+  p.input = input;
   p.space = desc.space;
   p.batch = desc.batch;
   p.k = k;
@@ -179,8 +203,8 @@ Canonical canonicalise(const GemmDesc& desc, const GemmOptions& options) {
   p.stride_a = a.batch_stride;
   p.stride_b = b.batch_stride;
   p.stride_c = desc.c.batch_stride;
-  p.align_a = alignment(a, desc.dtype, desc.batch);
-  p.align_b = alignment(b, desc.dtype, desc.batch);
+  p.align_a = alignment(a, input, desc.batch);
+  p.align_b = alignment(b, input, desc.batch);
   p.align_c = alignment(desc.c, desc.dtype, desc.batch);
   return out;
 }
@@ -191,7 +215,7 @@ void refuse_aliases(const GemmDesc& desc, const void* a, const void* b, const vo
   const Footprint fc = footprint("C", desc.c, desc.dtype, desc.batch, c);
   const auto check = [&](const char* name, const OperandDesc& x, const void* data) {
     if (empty(x)) return;
-    if (share_bytes(fc, footprint(name, x, desc.dtype, desc.batch, data), desc.batch > 1)) {
+    if (share_bytes(fc, footprint(name, x, desc.input_dtype(), desc.batch, data), desc.batch > 1)) {
       refuse(fmt::format("C shares memory with {}: C must not overlap an input (copy {} first)",
                          name, name));
     }

@@ -36,9 +36,9 @@ OperandDesc describe(MatrixView<T> view, std::int64_t batch_stride) {
           view.layout, batch_stride, alignment_of(reinterpret_cast<std::uintptr_t>(view.data))};
 }
 
-template <class T>
-void run(Op op_a, Op op_b, T alpha, MatrixView<const T> a, std::int64_t stride_a,
-         MatrixView<const T> b, std::int64_t stride_b, T beta, MatrixView<T> c,
+template <class T, class In>
+void run(Op op_a, Op op_b, T alpha, MatrixView<const In> a, std::int64_t stride_a,
+         MatrixView<const In> b, std::int64_t stride_b, T beta, MatrixView<T> c,
          std::int64_t stride_c, std::int64_t batch, const GemmOptions& options) {
   if (a.space != c.space || b.space != c.space) {
     const auto name = [](Space s) { return s == Space::kHost ? "host" : "CUDA"; };
@@ -48,6 +48,7 @@ void run(Op op_a, Op op_b, T alpha, MatrixView<const T> a, std::int64_t stride_a
   }
   GemmDesc desc;
   desc.dtype = DTypeOf<T>::value;
+  desc.input = DTypeOf<In>::value;
   desc.space = c.space;
   desc.op_a = op_a;
   desc.op_b = op_b;
@@ -82,26 +83,50 @@ void run(Op op_a, Op op_b, T alpha, MatrixView<const T> a, std::int64_t stride_a
 
 void gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b,
           float beta, MatrixView<float> c, const GemmOptions& options) {
-  run<float>(op_a, op_b, alpha, a, 0, b, 0, beta, c, 0, 1, options);
+  run(op_a, op_b, alpha, a, 0, b, 0, beta, c, 0, 1, options);
 }
 
 void gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
           double beta, MatrixView<double> c, const GemmOptions& options) {
-  run<double>(op_a, op_b, alpha, a, 0, b, 0, beta, c, 0, 1, options);
+  run(op_a, op_b, alpha, a, 0, b, 0, beta, c, 0, 1, options);
+}
+
+void gemm(Op op_a, Op op_b, float alpha, MatrixView<const BFloat16> a, MatrixView<const BFloat16> b,
+          float beta, MatrixView<float> c, const GemmOptions& options) {
+  run(op_a, op_b, alpha, a, 0, b, 0, beta, c, 0, 1, options);
+}
+
+void gemm(Op op_a, Op op_b, float alpha, MatrixView<const Float16> a, MatrixView<const Float16> b,
+          float beta, MatrixView<float> c, const GemmOptions& options) {
+  run(op_a, op_b, alpha, a, 0, b, 0, beta, c, 0, 1, options);
 }
 
 void gemm_strided_batched(Op op_a, Op op_b, float alpha, MatrixView<const float> a,
                           std::int64_t stride_a, MatrixView<const float> b, std::int64_t stride_b,
                           float beta, MatrixView<float> c, std::int64_t stride_c,
                           std::int64_t batch, const GemmOptions& options) {
-  run<float>(op_a, op_b, alpha, a, stride_a, b, stride_b, beta, c, stride_c, batch, options);
+  run(op_a, op_b, alpha, a, stride_a, b, stride_b, beta, c, stride_c, batch, options);
 }
 
 void gemm_strided_batched(Op op_a, Op op_b, double alpha, MatrixView<const double> a,
                           std::int64_t stride_a, MatrixView<const double> b, std::int64_t stride_b,
                           double beta, MatrixView<double> c, std::int64_t stride_c,
                           std::int64_t batch, const GemmOptions& options) {
-  run<double>(op_a, op_b, alpha, a, stride_a, b, stride_b, beta, c, stride_c, batch, options);
+  run(op_a, op_b, alpha, a, stride_a, b, stride_b, beta, c, stride_c, batch, options);
+}
+
+void gemm_strided_batched(Op op_a, Op op_b, float alpha, MatrixView<const BFloat16> a,
+                          std::int64_t stride_a, MatrixView<const BFloat16> b,
+                          std::int64_t stride_b, float beta, MatrixView<float> c,
+                          std::int64_t stride_c, std::int64_t batch, const GemmOptions& options) {
+  run(op_a, op_b, alpha, a, stride_a, b, stride_b, beta, c, stride_c, batch, options);
+}
+
+void gemm_strided_batched(Op op_a, Op op_b, float alpha, MatrixView<const Float16> a,
+                          std::int64_t stride_a, MatrixView<const Float16> b, std::int64_t stride_b,
+                          float beta, MatrixView<float> c, std::int64_t stride_c,
+                          std::int64_t batch, const GemmOptions& options) {
+  run(op_a, op_b, alpha, a, stride_a, b, stride_b, beta, c, stride_c, batch, options);
 }
 
 }  // namespace tessera

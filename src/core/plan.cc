@@ -96,8 +96,8 @@ void Plan::run(double alpha, const void* a, const void* b, double beta, void* c,
   const bool product = p.k > 0 && alpha != 0;
   check_pointer("C", c, desc_.c, p.dtype);
   if (product) {
-    check_pointer("A", a, desc_.a, p.dtype);
-    check_pointer("B", b, desc_.b, p.dtype);
+    check_pointer("A", a, desc_.a, p.input_dtype());
+    check_pointer("B", b, desc_.b, p.input_dtype());
     refuse_aliases(desc_, a, b, c);
     if (workspace_bytes_ > 0 && (workspace == nullptr || workspace_bytes < workspace_bytes_ ||
                                  reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0)) {

@@ -68,7 +68,7 @@ namespace {
 /// Rules that hold for every kernel.
 bool fits_operands(const Kernel& kernel, const Problem& problem) {
   return (kernel.id.backend == "cuda") == (problem.space == Space::kCuda) &&
-         kernel.id.dtype == problem.dtype;
+         kernel.id.dtype == problem.input_dtype();
 }
 
 /// Those rules in words, then the kernel's own.
@@ -80,9 +80,9 @@ std::optional<Rejection> reject(const Kernel& kernel, const Problem& problem,
                                  for_cuda ? "CUDA" : "host", for_cuda ? "host" : "CUDA"),
                      ""};
   }
-  if (kernel.id.dtype != problem.dtype) {
-    return Rejection{fmt::format("it computes {}; the operands are {}", to_string(kernel.id.dtype),
-                                 to_string(problem.dtype)),
+  if (kernel.id.dtype != problem.input_dtype()) {
+    return Rejection{fmt::format("it takes {}; the operands are {}", to_string(kernel.id.dtype),
+                                 to_string(problem.input_dtype())),
                      ""};
   }
   return kernel.can_implement(problem, device);
@@ -90,7 +90,7 @@ std::optional<Rejection> reject(const Kernel& kernel, const Problem& problem,
 
 std::string shape_text(const Problem& p) {
   return fmt::format("m={} n={} k={} {}{} {}", p.m, p.n, p.k, p.trans_a ? 'T' : 'N',
-                     p.trans_b ? 'T' : 'N', to_string(p.dtype));
+                     p.trans_b ? 'T' : 'N', to_string(p.input_dtype()));
 }
 
 std::string similar_names(const std::vector<Kernel>& kernels) {
@@ -130,7 +130,7 @@ const Kernel& Registry::choose(const Problem& problem, const DeviceInfo& device,
     known = true;
     const auto rejection = reject(kernel, problem, device);
     // Of a family's refusals, the one closest to running says most.
-    if (rejection && (last_rule.empty() || kernel.id.dtype == problem.dtype)) {
+    if (rejection && (last_rule.empty() || kernel.id.dtype == problem.input_dtype())) {
       last_rule = fmt::format("{}: {}", kernel.name, rejection->rule);
       if (!rejection->unlock.empty()) last_rule += "; would take it: " + rejection->unlock;
     }
@@ -155,7 +155,7 @@ Explanation Registry::explain(const Problem& problem, const DeviceInfo& device,
   std::size_t able = 0;
   for (const Kernel& kernel : kernels_) {
     Candidate c{kernel.name, reject(kernel, problem, device), 0};
-    const bool comparable = kernel.id.dtype == problem.dtype &&
+    const bool comparable = kernel.id.dtype == problem.input_dtype() &&
                             (kernel.id.backend == "cuda") == (problem.space == Space::kCuda);
     if (comparable) c.estimate_us = kernel.estimate_us(problem, device);
     if (!c.rejection) ++able;

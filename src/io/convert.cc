@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "io/small_float.h"
+#include "core/small_float.h"
 #include "tessera/error.h"
 
 namespace tessera::io {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/half.h"
 #include "tessera/matrix.h"
 
 namespace tessera::test {
@@ -16,7 +17,9 @@ namespace tessera::test {
 /// A value that no right product contains: a NaN with a payload of its own.
 template <class T>
 T poison() {
-  if constexpr (sizeof(T) == 4) {
+  if constexpr (sizeof(T) == 2) {
+    return T::from_bits(0x7fc5);
+  } else if constexpr (sizeof(T) == 4) {
     const std::uint32_t bits = 0x7fc5a5a5u;
     T value;
     std::memcpy(&value, &bits, sizeof value);

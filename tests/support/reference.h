@@ -18,9 +18,9 @@ struct Reference {
 };
 
 /// c0 is read only when beta != 0, a and b only when alpha != 0 and k > 0: the semantics of gemm.
-template <class T>
-Reference reference_gemm(Op op_a, Op op_b, double alpha, const TestMatrix<T>& a,
-                         const TestMatrix<T>& b, double beta, const TestMatrix<T>& c0,
+template <class In, class T>
+Reference reference_gemm(Op op_a, Op op_b, double alpha, const TestMatrix<In>& a,
+                         const TestMatrix<In>& b, double beta, const TestMatrix<T>& c0,
                          std::int64_t batch = 0, std::int64_t batch_a = -1,
                          std::int64_t batch_b = -1) {
   if (batch_a < 0) batch_a = batch;

@@ -8,25 +8,28 @@
 // Limits: none.
 #include <cstdint>
 
+#include "kernels/cpu/elements.h"
 #include "tessera/kernel.h"
 
 namespace tessera {
 namespace {
 
-template <class T>
-void run(const Problem& p, const Operands& x) {
+template <class In, class T>
+void run(const Problem& p, const Operands& x, const LaunchContext&) {
   const T alpha = static_cast<T>(x.alpha), beta = static_cast<T>(x.beta);
   // Steps along (i, p) of op(A) and (p, j) of op(B).
   const std::int64_t a_i = p.trans_a ? 1 : p.lda, a_p = p.trans_a ? p.lda : 1;
   const std::int64_t b_p = p.trans_b ? 1 : p.ldb, b_j = p.trans_b ? p.ldb : 1;
   for (std::int64_t batch = 0; batch < p.batch; ++batch) {
-    const T* a = static_cast<const T*>(x.a) + batch * p.stride_a;
-    const T* b = static_cast<const T*>(x.b) + batch * p.stride_b;
+    const In* a = static_cast<const In*>(x.a) + batch * p.stride_a;
+    const In* b = static_cast<const In*>(x.b) + batch * p.stride_b;
     T* c = static_cast<T*>(x.c) + batch * p.stride_c;
     for (std::int64_t i = 0; i < p.m; ++i) {
       for (std::int64_t j = 0; j < p.n; ++j) {
         T sum = 0;
-        for (std::int64_t q = 0; q < p.k; ++q) sum += a[i * a_i + q * a_p] * b[q * b_p + j * b_j];
+        for (std::int64_t q = 0; q < p.k; ++q) {
+          sum += static_cast<T>(a[i * a_i + q * a_p]) * static_cast<T>(b[q * b_p + j * b_j]);
+        }
         T& out = c[i * p.ldc + j];
         out = beta == T{0} ? alpha * sum : alpha * sum + beta * out;
       }
@@ -38,7 +41,7 @@ void run(const Problem& p, const Operands& x) {
 
 void register_c01_naive(Registry& registry);
 void register_c01_naive(Registry& registry) {
-  for (DType dtype : {DType::kF32, DType::kF64}) {
+  for (DType dtype : kCpuInputs) {
     Kernel kernel;
     kernel.id = {"cpu", "naive", dtype, ""};
     kernel.stem = "c01_naive";
@@ -55,9 +58,7 @@ void register_c01_naive(Registry& registry) {
       return 1e-3 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
              static_cast<double>(p.batch);
     };
-    kernel.launch = [dtype](const Problem& p, const Operands& x, const LaunchContext&) {
-      dtype == DType::kF32 ? run<float>(p, x) : run<double>(p, x);
-    };
+    kernel.launch = with_elements(dtype, []<class In, class T>() { return run<In, T>; });
     registry.add(std::move(kernel));
   }
 }

@@ -8,6 +8,7 @@
 // accesses no longer depends on layout, and blocks of C are computed by several threads, which pack
 // B together.
 // Expected bottleneck: the FMA units for large products; packing for small or skinny ones.
+// Operands of 16 bits are widened as they are packed (pack_half.h).
 // Limits: none. The bits of C depend on the inputs, k, the caches and the instruction set, not on
 // the number of threads, the position of an element in C, or the leading dimensions.
 #include <hwy/cache_control.h>
@@ -21,6 +22,8 @@
 #include "core/int_math.h"
 #include "core/threads.h"
 #include "kernels/cpu/blocking.h"
+#include "kernels/cpu/elements.h"
+#include "kernels/cpu/pack_half.h"
 #include "kernels/cpu/tile.h"
 #include "tessera/kernel.h"
 
@@ -53,12 +56,12 @@ void multiply_block(const TileKit<T>& kit, int64_t rows, int64_t cols, TileCall<
   }
 }
 
-template <class T>
+template <class In, class T>
 struct Product {
   const Problem& p;
   const TileKit<T>& kit;
-  const T* a;
-  const T* b;
+  const In* a;
+  const In* b;
   T* c;
   T alpha, beta;
   bool streams;
@@ -70,19 +73,19 @@ struct Product {
 };
 
 /// Rows of op(A) from i on, from depth q on.
-template <class T>
-void pack_a(const Product<T>& x, int64_t i, int64_t rows, int64_t q, int64_t depth, T* out) {
+template <class In, class T>
+void pack_a(const Product<In, T>& x, int64_t i, int64_t rows, int64_t q, int64_t depth, T* out) {
   const int64_t ld = x.p.lda;
-  x.kit.pack_a[x.p.trans_a](x.p.trans_a ? x.a + q * ld + i : x.a + i * ld + q, ld, rows, depth,
-                            out);
+  pack(x.kit.pack_a, x.kit.rows, x.p.trans_a, x.p.trans_a ? x.a + q * ld + i : x.a + i * ld + q, ld,
+       rows, depth, out);
 }
 
 /// Columns of op(B) from j on, from depth q on.
-template <class T>
-void pack_b(const Product<T>& x, int64_t j, int64_t cols, int64_t q, int64_t depth, T* out) {
+template <class In, class T>
+void pack_b(const Product<In, T>& x, int64_t j, int64_t cols, int64_t q, int64_t depth, T* out) {
   const int64_t ld = x.p.ldb;
-  x.kit.pack_b[!x.p.trans_b](x.p.trans_b ? x.b + j * ld + q : x.b + q * ld + j, ld, cols, depth,
-                             out);
+  pack(x.kit.pack_b, x.kit.cols, !x.p.trans_b, x.p.trans_b ? x.b + j * ld + q : x.b + q * ld + j,
+       ld, cols, depth, out);
 }
 
 /// How far a team has come: tasks done since its work began. Blocks of B with odd and even numbers
@@ -95,8 +98,8 @@ struct Progress {
 /// Products [0, count) of a batch, by one team. The work is a sequence of blocks of B (kc x nc).
 /// For each, some tasks pack its panels and others then multiply their region of C by it; they are
 /// numbered in that order, and a task waits for what it reads and for what it overwrites.
-template <class T>
-void multiply_together(const Product<T>& all, int64_t count, const DeviceInfo& device,
+template <class In, class T>
+void multiply_together(const Product<In, T>& all, int64_t count, const DeviceInfo& device,
                        const Team& team, std::byte* workspace) {
   const Problem& p = all.p;
   const TileShape tile{all.kit.rows, all.kit.cols};
@@ -121,7 +124,7 @@ void multiply_together(const Product<T>& all, int64_t count, const DeviceInfo& d
 
   const auto run_task = [&](int64_t task, int worker) {
     const int64_t block = task / (packers + multipliers), part = task % (packers + multipliers);
-    const Product<T> x = all.member(block / (blocks_across * blocks_deep));
+    const Product<In, T> x = all.member(block / (blocks_across * blocks_deep));
     const int64_t j = block / blocks_deep % blocks_across * nc, q = block % blocks_deep * kc;
     const int64_t cols = std::min(nc, p.n - j), depth = std::min(kc, p.k - q);
     T* const b = packed_b + block % shared * shared_elements;
@@ -162,21 +165,21 @@ void multiply_together(const Product<T>& all, int64_t count, const DeviceInfo& d
                std::cref(run_task));
 }
 
-template <class T>
+template <class In, class T>
 void multiply(const Problem& p, const Operands& o, const LaunchContext& context) {
   const TileKit<T>& kit = tile_kit<T>();
   const Teams teams = choose_teams(p, context.threads);
   const Blocks blocks = choose_blocks(p, context.device, {kit.rows, kit.cols}, teams.team);
   const bool streams = o.beta == 0 && p.k <= blocks.kc &&
                        writes_past_caches(p, context.device, kit.lanes * sizeof(T), o.c);
-  const Product<T> all{p,
-                       kit,
-                       static_cast<const T*>(o.a),
-                       static_cast<const T*>(o.b),
-                       static_cast<T*>(o.c),
-                       static_cast<T>(o.alpha),
-                       static_cast<T>(o.beta),
-                       streams};
+  const Product<In, T> all{p,
+                           kit,
+                           static_cast<const In*>(o.a),
+                           static_cast<const In*>(o.b),
+                           static_cast<T*>(o.c),
+                           static_cast<T>(o.alpha),
+                           static_cast<T>(o.beta),
+                           streams};
   auto* const workspace = static_cast<std::byte*>(context.workspace);
   if (teams.team.threads > 1 || teams.count == 1) {
     return multiply_together(all, p.batch, context.device, teams.team, workspace);
@@ -192,7 +195,7 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
 
 void register_c02_blocked(Registry& registry);
 void register_c02_blocked(Registry& registry) {
-  for (DType dtype : {DType::kF32, DType::kF64}) {
+  for (DType dtype : kCpuInputs) {
     Kernel kernel;
     kernel.id = {"cpu", "blocked", dtype, ""};
     kernel.stem = "c02_blocked";
@@ -209,7 +212,7 @@ void register_c02_blocked(Registry& registry) {
       return teams.team.bytes * static_cast<std::size_t>(teams.count);
     };
     kernel.estimate_us = estimate_blocked_us;
-    kernel.launch = dtype == DType::kF32 ? multiply<float> : multiply<double>;
+    kernel.launch = with_elements(dtype, []<class In, class T>() { return multiply<In, T>; });
     registry.add(std::move(kernel));
   }
 }

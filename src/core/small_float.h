@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace tessera::io {
+namespace tessera {
 
 /// A format with `kMantissa` stored mantissa bits and exponent bias `kBias`, narrower than binary32
 /// in both. kTop is the first code (without sign) that is no finite number: infinity where the
@@ -94,4 +94,4 @@ inline float to_float_odd(double value) {
   return std::bit_cast<float>(bits);
 }
 
-}  // namespace tessera::io
+}  // namespace tessera
