@@ -7,6 +7,20 @@
 namespace tessera::python {
 namespace {
 
+/// NumPy's name of what a kernel takes.
+const char* numpy_name(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+      return "float64";
+    case DType::kF16:
+      return "float16";
+    case DType::kBF16:
+      return "bfloat16";
+    default:
+      return "float32";
+  }
+}
+
 nb::list kernels() {
   nb::list out;
   for (const Kernel& kernel : registry().kernels()) {
@@ -14,7 +28,7 @@ nb::list kernels() {
     entry["id"] = kernel.name;
     entry["backend"] = kernel.id.backend;
     entry["family"] = kernel.id.family;
-    entry["dtype"] = kernel.id.dtype == DType::kF32 ? "float32" : "float64";
+    entry["dtype"] = numpy_name(kernel.id.dtype);
     entry["stem"] = kernel.stem;
     entry["summary"] = kernel.summary;
     entry["why"] = kernel.why;

@@ -4,6 +4,7 @@
 // how the matrix lies: rows along the sum are dot products, a few rows at once so that several
 // streams of memory are under way; rows along the result are added up a few at a time, on a piece
 // of the result that stays in L1. The other vector is copied where it does not lie in a row.
+// Elements of 16 bits are widened as they are loaded.
 // Since c02: no packing, which would write and read the matrix once more.
 // Expected bottleneck: memory, or the cache that holds the matrix.
 // Limits: none, but a larger C is done row by row. The bits of C do not depend on the number of
@@ -11,10 +12,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 
 #include "core/int_math.h"
 #include "core/threads.h"
 #include "kernels/cpu/blocking.h"
+#include "kernels/cpu/elements.h"
 #include "kernels/cpu/regime.h"
 #include "tessera/kernel.h"
 
@@ -25,6 +28,8 @@
 #include <hwy/foreach_target.h>
 // After it: this file is compiled once for each of them.
 #include <hwy/highway.h>
+
+#include "kernels/cpu/widen-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera {
@@ -37,11 +42,11 @@ constexpr int64_t kDepth = 2048;  // elements of x at a time: they stay in L1
 constexpr int64_t kPiece = 2048;  // elements of y at a time: they stay in L1
 
 /// y = matrix x: y(i) at y[i * y_step], x(p) at x[p * x_step].
-template <class T>
+template <class In, class T>
 struct Call {
-  const T* matrix;
+  const In* matrix;
   int64_t ld;
-  const T* x;
+  const In* x;
   int64_t x_step;
   T* y;
   int64_t y_step;
@@ -50,8 +55,8 @@ struct Call {
 };
 
 /// y = alpha sum + beta y in the first block of depth, y += alpha sum in later ones.
-template <class T>
-HWY_INLINE void merge(const Call<T>& call, int64_t i, bool first, T sum) {
+template <class In, class T>
+HWY_INLINE void merge(const Call<In, T>& call, int64_t i, bool first, T sum) {
   const hn::CappedTag<T, 1> one;
   T* const y = call.y + i * call.y_step;
   const auto alpha = hn::Set(one, call.alpha), v = hn::Set(one, sum);
@@ -65,8 +70,8 @@ HWY_INLINE void merge(const Call<T>& call, int64_t i, bool first, T sum) {
 }
 
 /// kRows dot products. Each has the same chains whatever kRows is.
-template <class T, int kRows>
-HWY_INLINE void dot(const T* rows, int64_t ld, const T* x, int64_t depth, T* sums) {
+template <class T, int kRows, class In>
+HWY_INLINE void dot(const In* rows, int64_t ld, const T* x, int64_t depth, T* sums) {
   const hn::ScalableTag<T> d;
   const hn::CappedTag<T, 1> one;
   constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
@@ -76,38 +81,39 @@ HWY_INLINE void dot(const T* rows, int64_t ld, const T* x, int64_t depth, T* sum
   for (; p + 2 * kLanes <= depth; p += 2 * kLanes) {
     const auto x0 = hn::LoadU(d, x + p), x1 = hn::LoadU(d, x + p + kLanes);
     TESSERA_UNROLL for (int r = 0; r < kRows; ++r) {
-      even[r] = hn::MulAdd(hn::LoadU(d, rows + r * ld + p), x0, even[r]);
-      odd[r] = hn::MulAdd(hn::LoadU(d, rows + r * ld + p + kLanes), x1, odd[r]);
+      even[r] = hn::MulAdd(load_wide(d, rows + r * ld + p), x0, even[r]);
+      odd[r] = hn::MulAdd(load_wide(d, rows + r * ld + p + kLanes), x1, odd[r]);
     }
   }
   for (; p + kLanes <= depth; p += kLanes) {
     const auto x0 = hn::LoadU(d, x + p);
     TESSERA_UNROLL for (int r = 0; r < kRows; ++r) {
-      even[r] = hn::MulAdd(hn::LoadU(d, rows + r * ld + p), x0, even[r]);
+      even[r] = hn::MulAdd(load_wide(d, rows + r * ld + p), x0, even[r]);
     }
   }
   TESSERA_UNROLL for (int r = 0; r < kRows; ++r) {
     auto sum = hn::Set(one, hn::GetLane(hn::SumOfLanes(d, hn::Add(even[r], odd[r]))));
     for (int64_t q = p; q < depth; ++q) {
-      sum = hn::MulAdd(hn::Load(one, rows + r * ld + q), hn::Load(one, x + q), sum);
+      sum = hn::MulAdd(hn::Set(one, widen_one(rows[r * ld + q])), hn::Load(one, x + q), sum);
     }
     sums[r] = hn::GetLane(sum);
   }
 }
 
 /// Rows of the matrix lie along the sum.
-template <class T>
-void multiply_along_sum(const Call<T>& call, int64_t i0, int64_t i1) {
+template <class In, class T>
+void multiply_along_sum(const Call<In, T>& call, int64_t i0, int64_t i1) {
   constexpr int kRows = 8;
   HWY_ALIGN T copied[kDepth];
   T sums[kRows];
   for (int64_t q = 0; q < call.k; q += kDepth) {
     const int64_t depth = std::min(kDepth, call.k - q);
-    const T* x = call.x + q * call.x_step;
-    if (call.x_step != 1) {
-      for (int64_t p = 0; p < depth; ++p) copied[p] = x[p * call.x_step];
-      x = copied;
+    const In* const from = call.x + q * call.x_step;
+    const T* x = copied;
+    if constexpr (std::is_same_v<In, T>) {
+      if (call.x_step == 1) x = from;
     }
+    for (int64_t p = 0; x == copied && p < depth; ++p) copied[p] = widen_one(from[p * call.x_step]);
     int64_t i = i0;
     for (; i + kRows <= i1; i += kRows) {
       dot<T, kRows>(call.matrix + i * call.ld + q, call.ld, x, depth, sums);
@@ -121,34 +127,36 @@ void multiply_along_sum(const Call<T>& call, int64_t i0, int64_t i1) {
 }
 
 /// sums += kSteps rows of the matrix, each times its element of x.
-template <class T, int kSteps>
-HWY_INLINE void add_rows(const T* rows, int64_t ld, const T* x, int64_t x_step, int64_t width,
+template <class T, int kSteps, class In>
+HWY_INLINE void add_rows(const In* rows, int64_t ld, const In* x, int64_t x_step, int64_t width,
                          T* sums) {
   const hn::ScalableTag<T> d;
   const hn::CappedTag<T, 1> one;
   constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
   hn::Vec<decltype(d)> elements[kSteps];
-  TESSERA_UNROLL for (int s = 0; s < kSteps; ++s) elements[s] = hn::Set(d, x[s * x_step]);
+  TESSERA_UNROLL for (int s = 0; s < kSteps; ++s) elements[s] =
+      hn::Set(d, widen_one(x[s * x_step]));
   int64_t j = 0;
   for (; j + kLanes <= width; j += kLanes) {
     auto sum = hn::Load(d, sums + j);
     TESSERA_UNROLL for (int s = 0; s < kSteps; ++s) {
-      sum = hn::MulAdd(elements[s], hn::LoadU(d, rows + s * ld + j), sum);
+      sum = hn::MulAdd(elements[s], load_wide(d, rows + s * ld + j), sum);
     }
     hn::Store(sum, d, sums + j);
   }
   for (; j < width; ++j) {
     auto sum = hn::Load(one, sums + j);
     for (int s = 0; s < kSteps; ++s) {
-      sum = hn::MulAdd(hn::Set(one, x[s * x_step]), hn::Load(one, rows + s * ld + j), sum);
+      sum = hn::MulAdd(hn::Set(one, widen_one(x[s * x_step])),
+                       hn::Set(one, widen_one(rows[s * ld + j])), sum);
     }
     hn::Store(sum, one, sums + j);
   }
 }
 
 /// Rows of the matrix lie along the result.
-template <class T>
-void multiply_along_result(const Call<T>& call, int64_t j0, int64_t j1) {
+template <class In, class T>
+void multiply_along_result(const Call<In, T>& call, int64_t j0, int64_t j1) {
   constexpr int kSteps = 8;
   HWY_ALIGN T sums[kPiece];
   for (int64_t j = j0; j < j1; j += kPiece) {
@@ -167,7 +175,7 @@ void multiply_along_result(const Call<T>& call, int64_t j0, int64_t j1) {
   }
 }
 
-template <class T>
+template <class In, class T>
 void multiply(const Problem& p, const Operands& o, const LaunchContext& context) {
   const bool is_row = p.n != 1;  // C is a row, or many: the matrix is B, the vectors are A's rows
   const bool along_sum = is_row ? p.trans_b : !p.trans_a;
@@ -181,13 +189,13 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
 
   const auto multiply_task = [&](int64_t task, int) {
     const int64_t matrix = task / tasks, piece = task % tasks;
-    const T* const a = static_cast<const T*>(o.a) + matrix * p.stride_a;
-    const T* const b = static_cast<const T*>(o.b) + matrix * p.stride_b;
+    const In* const a = static_cast<const In*>(o.a) + matrix * p.stride_a;
+    const In* const b = static_cast<const In*>(o.b) + matrix * p.stride_b;
     T* const c = static_cast<T*>(o.c) + matrix * p.stride_c;
     const auto alpha = static_cast<T>(o.alpha), beta = static_cast<T>(o.beta);
     const int64_t a_step = p.trans_a ? p.lda : 1, b_step = p.trans_b ? 1 : p.ldb;
-    Call<T> call = is_row ? Call<T>{b, p.ldb, a, a_step, c, 1, p.n, p.k, alpha, beta}
-                          : Call<T>{a, p.lda, b, b_step, c, p.ldc, p.m, p.k, alpha, beta};
+    Call<In, T> call = is_row ? Call<In, T>{b, p.ldb, a, a_step, c, 1, p.n, p.k, alpha, beta}
+                              : Call<In, T>{a, p.lda, b, b_step, c, p.ldc, p.m, p.k, alpha, beta};
     const int64_t begin = piece * length, end = std::min(begin + length, count);
     for (int64_t row = 0; row < (is_row ? p.m : 1); ++row) {
       along_sum ? multiply_along_sum(call, begin, end) : multiply_along_result(call, begin, end);
@@ -198,11 +206,8 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
   parallel_for(threads, tasks * p.batch, std::cref(multiply_task));
 }
 
-void multiply_f32(const Problem& p, const Operands& o, const LaunchContext& context) {
-  multiply<float>(p, o, context);
-}
-void multiply_f64(const Problem& p, const Operands& o, const LaunchContext& context) {
-  multiply<double>(p, o, context);
+void multiply_elements(const Problem& p, const Operands& o, const LaunchContext& context) {
+  with_elements(p.input_dtype(), [&]<class In, class T>() { multiply<In, T>(p, o, context); });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -213,20 +218,17 @@ HWY_AFTER_NAMESPACE();
 namespace tessera {
 namespace {
 
-HWY_EXPORT(multiply_f32);
-HWY_EXPORT(multiply_f64);
+HWY_EXPORT(multiply_elements);
 
 void launch(const Problem& p, const Operands& o, const LaunchContext& context) {
-  const auto function = p.dtype == DType::kF32 ? simd_choose(HWY_DISPATCH_TABLE(multiply_f32))
-                                               : simd_choose(HWY_DISPATCH_TABLE(multiply_f64));
-  function(p, o, context);
+  simd_choose(HWY_DISPATCH_TABLE(multiply_elements))(p, o, context);
 }
 
 }  // namespace
 
 void register_c04_matvec(Registry& registry);
 void register_c04_matvec(Registry& registry) {
-  for (DType dtype : {DType::kF32, DType::kF64}) {
+  for (DType dtype : kCpuInputs) {
     Kernel kernel;
     kernel.id = {"cpu", "matvec", dtype, ""};
     kernel.stem = "c04_matvec";

@@ -7,6 +7,7 @@
 // power of two apart and would push each other out of the cache.
 // Since c02: B is copied through L1 only, a few kilobytes at a time.
 // Expected bottleneck: memory for a handful of rows, the FMA units for more.
+// Operands of 16 bits are widened as they are packed (pack_half.h): memory delivers half the bytes.
 // Limits: none, but B passes again for every kFewRows rows. The bits of C do not depend on the
 // number of threads nor on the position of an element in C.
 #include <algorithm>
@@ -17,6 +18,8 @@
 #include "core/int_math.h"
 #include "core/threads.h"
 #include "kernels/cpu/blocking.h"
+#include "kernels/cpu/elements.h"
+#include "kernels/cpu/pack_half.h"
 #include "kernels/cpu/regime.h"
 #include "kernels/cpu/tile.h"
 #include "tessera/kernel.h"
@@ -60,12 +63,12 @@ struct Strip {
 };
 constexpr int kMostStrips = 8;
 
-template <class T>
+template <class In, class T>
 struct Product {
   const Problem& p;
   const TileKit<T>& kit;
-  const T* a;
-  const T* b;
+  const In* a;
+  const In* b;
   T* c;
   T alpha, beta;
   int strips = 0;
@@ -93,13 +96,13 @@ struct Buffers {
 
 /// Sums of a panel of columns += A(:, q..q+depth) B(q..q+depth, j..j+cols); A from `a`, whose
 /// strips are `a_depth` deep.
-template <class T>
-void multiply_panel(const Product<T>& x, T* panel, int64_t j, int64_t cols, int64_t q,
+template <class In, class T>
+void multiply_panel(const Product<In, T>& x, T* panel, int64_t j, int64_t cols, int64_t q,
                     int64_t depth, const T* a, int64_t a_depth, T* sums) {
   const Problem& p = x.p;
   const int64_t rows = x.kit.rows, width = x.kit.cols;
-  x.kit.pack_b[!p.trans_b](p.trans_b ? x.b + j * p.ldb + q : x.b + q * p.ldb + j, p.ldb, cols,
-                           depth, panel);
+  pack(x.kit.pack_b, x.kit.cols, !p.trans_b, p.trans_b ? x.b + j * p.ldb + q : x.b + q * p.ldb + j,
+       p.ldb, cols, depth, panel);
   TileCall<T> call{depth,
                    a,
                    1,
@@ -121,19 +124,19 @@ void multiply_panel(const Product<T>& x, T* panel, int64_t j, int64_t cols, int6
   }
 }
 
-template <class T>
-void pack_strips(const Product<T>& x, int64_t q, int64_t depth, T* out) {
+template <class In, class T>
+void pack_strips(const Product<In, T>& x, int64_t q, int64_t depth, T* out) {
   const Problem& p = x.p;
   for (int s = 0; s < x.strips; ++s, out += depth * x.kit.rows) {
     const int64_t i = x.strip[s].first;
-    x.kit.pack_a[p.trans_a](p.trans_a ? x.a + q * p.lda + i : x.a + i * p.lda + q, p.lda,
-                            x.strip[s].rows, depth, out);
+    pack(x.kit.pack_a, x.kit.rows, p.trans_a, p.trans_a ? x.a + q * p.lda + i : x.a + i * p.lda + q,
+         p.lda, x.strip[s].rows, depth, out);
   }
 }
 
 /// C(:, j0..j1) = alpha sums + beta C.
-template <class T>
-void merge_sums(const Product<T>& x, int64_t j0, int64_t j1, const T* sums) {
+template <class In, class T>
+void merge_sums(const Product<In, T>& x, int64_t j0, int64_t j1, const T* sums) {
   const int64_t rows = x.kit.rows, width = x.kit.cols;
   for (int64_t j = j0; j < j1; j += width) {
     const int64_t count = std::min(width, j1 - j);
@@ -150,8 +153,8 @@ void merge_sums(const Product<T>& x, int64_t j0, int64_t j1, const T* sums) {
 }
 
 /// Columns [j0, j1) of C, whose sums fit the buffer.
-template <class T>
-void multiply_columns(const Product<T>& x, int64_t j0, int64_t j1, const Buffers<T>& to) {
+template <class In, class T>
+void multiply_columns(const Product<In, T>& x, int64_t j0, int64_t j1, const Buffers<T>& to) {
   const Problem& p = x.p;
   const int64_t width = x.kit.cols, rows = x.kit.rows;
   const int64_t panel_size = x.strips * rows * width;
@@ -181,7 +184,7 @@ void multiply_columns(const Product<T>& x, int64_t j0, int64_t j1, const Buffers
   merge_sums(x, j0, j1, to.sums);
 }
 
-template <class T>
+template <class In, class T>
 void multiply(const Problem& p, const Operands& o, const LaunchContext& context) {
   const TileKit<T>& kit = tile_kit<T>();
   const int threads = useful_threads(p, context.threads);
@@ -195,13 +198,13 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
 
   const auto multiply_task = [&](int64_t task, int worker) {
     const int64_t matrix = task / blocks, j = task % blocks * columns;
-    Product<T> product{p,
-                       kit,
-                       static_cast<const T*>(o.a) + matrix * p.stride_a,
-                       static_cast<const T*>(o.b) + matrix * p.stride_b,
-                       static_cast<T*>(o.c) + matrix * p.stride_c,
-                       static_cast<T>(o.alpha),
-                       static_cast<T>(o.beta)};
+    Product<In, T> product{p,
+                           kit,
+                           static_cast<const In*>(o.a) + matrix * p.stride_a,
+                           static_cast<const In*>(o.b) + matrix * p.stride_b,
+                           static_cast<T*>(o.c) + matrix * p.stride_c,
+                           static_cast<T>(o.alpha),
+                           static_cast<T>(o.beta)};
     auto* const slot = static_cast<std::byte*>(context.workspace) + worker * slot_bytes;
     auto* const panel = reinterpret_cast<T*>(slot);
     T* const a = panel + kPanelBytes / sizeof(T);
@@ -218,7 +221,7 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
 
 void register_c05_skinny(Registry& registry);
 void register_c05_skinny(Registry& registry) {
-  for (DType dtype : {DType::kF32, DType::kF64}) {
+  for (DType dtype : kCpuInputs) {
     Kernel kernel;
     kernel.id = {"cpu", "skinny", dtype, ""};
     kernel.stem = "c05_skinny";
@@ -237,7 +240,7 @@ void register_c05_skinny(Registry& registry) {
     kernel.estimate_us = [](const Problem& p, const DeviceInfo& device) {
       return estimate_us(Regime::kSkinny, p, device);
     };
-    kernel.launch = dtype == DType::kF32 ? multiply<float> : multiply<double>;
+    kernel.launch = with_elements(dtype, []<class In, class T>() { return multiply<In, T>; });
     registry.add(std::move(kernel));
   }
 }

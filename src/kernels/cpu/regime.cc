@@ -11,10 +11,12 @@ Regime regime_of(const Problem& p, const DeviceInfo& device) {
   const auto k = static_cast<double>(p.k);
   const auto l2 = static_cast<double>(device.l2_bytes);
   if (p.m == 1 || p.n == 1) return Regime::kMatvec;
-  if (p.m <= kFewRows && k * n * size > l2) return Regime::kSkinny;
+  const auto input_size = static_cast<double>(size_of(p.input_dtype()));
+  if (p.m <= kFewRows && k * n * input_size > l2) return Regime::kSkinny;
   const bool is_small = ((m + n) * k + m * n) * size <= l2;
-  const bool is_narrow = p.n <= 64 && !p.trans_a;  // A passes once, row by row
-  if (is_small || is_narrow) return Regime::kDirect;
+  const bool is_narrow = p.n <= 64 && !p.trans_a;   // A passes once, row by row
+  const bool is_wide = p.input_dtype() == p.dtype;  // c03 reads A in place, as it is
+  if (is_wide && (is_small || is_narrow)) return Regime::kDirect;
   return Regime::kBlocked;
 }
 

@@ -9,6 +9,8 @@
 //   direct    all fits L2, or C is narrow      a copy of A would not be used often enough
 //   blocked   all others                       only copies keep large operands in caches
 //
+// Operands of 16 bits have no direct path: they are widened by being copied.
+//
 // What each path expects, and why it is right, stands at the head of its file.
 #pragma once
 
