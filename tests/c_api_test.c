@@ -104,6 +104,77 @@ static void test_verify(void) {
          "an ld below the row");
 }
 
+/* 1, 2, 3 and 4 as bfloat16 and as binary16. */
+static const tessera_bf16 bf16s[4] = {0x3f80, 0x4000, 0x4040, 0x4080};
+static const tessera_f16 f16s[4] = {0x3c00, 0x4000, 0x4200, 0x4400};
+
+static void test_half(void) {
+  const float square[4] = {7, 10, 15, 22};
+  float c[4] = {-1, -1, -1, -1};
+  expect(tessera_sbgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 2, 1, bf16s, 2, bf16s,
+                        2, 0, c, 2, NULL) == TESSERA_OK &&
+             memcmp(c, square, sizeof c) == 0,
+         "sbgemm");
+  expect(tessera_shgemm(TESSERA_COL_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 2, 2, f16s, 2, f16s, 2,
+                        -1, c, 2, NULL) == TESSERA_OK &&
+             memcmp(c, square, sizeof c) == 0,
+         "shgemm");
+  /* 1, 2 and then 3, 4 times 1, 2. */
+  expect(
+      tessera_sbgemm_strided_batched(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_T, 1, 1, 2, 1,
+                                     bf16s, 2, 2, bf16s, 2, 0, 0, c, 1, 1, 2, NULL) == TESSERA_OK &&
+          c[0] == 5 && c[1] == 11,
+      "sbgemm strided batched");
+  expect(
+      tessera_shgemm_strided_batched(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_T, 1, 1, 2, 1,
+                                     f16s, 2, 2, f16s, 2, 0, 1, c, 1, 1, 2, NULL) == TESSERA_OK &&
+          c[0] == 10 && c[1] == 22,
+      "shgemm strided batched");
+  expect(tessera_sbgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 2, 1, bf16s, 1, bf16s,
+                        2, 0, c, 2, NULL) == TESSERA_INVALID_ARGUMENT &&
+             strstr(tessera_last_error(), "lda = 1") != NULL,
+         "sbgemm ld");
+  expect(tessera_shgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 2, 1, f16s, 2, NULL, 2,
+                        0, c, 2, NULL) == TESSERA_INVALID_ARGUMENT &&
+             strstr(tessera_last_error(), "B is null") != NULL,
+         "shgemm null");
+  expect(tessera_shgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 2, 1, f16s, 2,
+                        (const tessera_f16*)c + 7, 2, 0, c, 2, NULL) == TESSERA_INVALID_ARGUMENT &&
+             strstr(tessera_last_error(), "C shares memory with B") != NULL,
+         "shgemm alias");
+  expect(c[0] == 10 && c[1] == 22, "C is untouched by refused calls");
+
+  const tessera_dtype types[2] = {TESSERA_BF16, TESSERA_F16};
+  const void* elements[2] = {bf16s, f16s};
+  for (int i = 0; i < 2; ++i) {
+    tessera_plan* plan = NULL;
+    tessera_options options;
+    tessera_options_init(&options);
+    options.kernel = "cpu.naive";
+    options.precision = i == 0 ? TESSERA_PRECISION_BF16 : TESSERA_PRECISION_FP16;
+    expect(tessera_plan_create(&plan, types[i], TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2,
+                               2, 2, 2, 2, &options) == TESSERA_OK &&
+               strcmp(tessera_plan_kernel(plan), i == 0 ? "cpu.naive.bf16" : "cpu.naive.f16") == 0,
+           "16-bit plan");
+    expect(tessera_plan_run(plan, 1, elements[i], elements[i], 0, c, NULL, 0, NULL) == TESSERA_OK &&
+               memcmp(c, square, sizeof c) == 0,
+           "16-bit plan run");
+    tessera_plan_destroy(plan);
+    tessera_verify_report report;
+    expect(tessera_verify(types[i], TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 2, 1,
+                          elements[i], 2, elements[i], 2, 0, NULL, 2, c, 2, TESSERA_VERIFY_FULL, 1,
+                          &report) == TESSERA_OK &&
+               report.passed == 1,
+           "16-bit product verified");
+    c[3] = 22.25f;
+    expect(tessera_verify(types[i], TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 2, 1,
+                          elements[i], 2, elements[i], 2, 0, NULL, 2, c, 2, TESSERA_VERIFY_FULL, 1,
+                          &report) == TESSERA_OK &&
+               report.passed == 0 && report.row == 1 && report.col == 1 && report.expected == 22,
+           "a wrong element among them");
+  }
+}
+
 static void test_pointer_batches(void) {
   const float a[2] = {2, 3}, b[2] = {5, 7};
   float c[2] = {1, 1};
@@ -164,6 +235,7 @@ int main(void) {
              cs[0] == 7 && cs[1] == 14,
          "sgemm batched");
 
+  test_half();
   test_pointer_batches();
   expect(tessera_sgemm(TESSERA_ROW_MAJOR, TESSERA_OP_N, TESSERA_OP_N, 2, 2, 3, 1, a, 2, b, 2, 0, c,
                        2, NULL) == TESSERA_INVALID_ARGUMENT &&

@@ -38,11 +38,20 @@ typedef enum tessera_layout TESSERA_ENUM_BASE {
   TESSERA_COL_MAJOR = 102
 } tessera_layout;
 typedef enum tessera_op TESSERA_ENUM_BASE { TESSERA_OP_N = 111, TESSERA_OP_T = 112 } tessera_op;
-typedef enum tessera_dtype TESSERA_ENUM_BASE { TESSERA_F32 = 0, TESSERA_F64 = 1 } tessera_dtype;
+/* Elements of A and B. C, alpha and beta are of that type too, and float beside the 16-bit ones. */
+typedef enum tessera_dtype TESSERA_ENUM_BASE {
+  TESSERA_F32 = 0,
+  TESSERA_F64 = 1,
+  TESSERA_BF16 = 2, /* tessera_bf16 */
+  TESSERA_F16 = 3   /* tessera_f16 */
+} tessera_dtype;
+/* The bits of a bfloat16 and of an IEEE binary16. */
+typedef uint16_t tessera_bf16;
+typedef uint16_t tessera_f16;
 typedef enum tessera_space TESSERA_ENUM_BASE { TESSERA_HOST = 0, TESSERA_CUDA = 1 } tessera_space;
 
-/* Arithmetic. NATIVE is the operands' own; the reduced kinds are refused until a kernel has them.
- */
+/* Arithmetic. NATIVE is the operands' own; BF16 and FP16 say what A and B of that type are, and no
+ * operand is rounded; the other reduced kinds are refused until a kernel has them. */
 typedef enum tessera_precision TESSERA_ENUM_BASE {
   TESSERA_PRECISION_NATIVE = 0,
   TESSERA_PRECISION_FP32 = 1,
@@ -92,6 +101,17 @@ tessera_status tessera_dgemm(tessera_layout layout, tessera_op op_a, tessera_op 
                              const double* b, int64_t ldb, double beta, double* c, int64_t ldc,
                              const tessera_options* options);
 
+/* The same for A and B of bfloat16 (sb) or binary16 (sh): widened exactly, products and sums are
+ * FP32. TESSERA_CUDA: refused. */
+tessera_status tessera_sbgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m,
+                              int64_t n, int64_t k, float alpha, const tessera_bf16* a, int64_t lda,
+                              const tessera_bf16* b, int64_t ldb, float beta, float* c, int64_t ldc,
+                              const tessera_options* options);
+tessera_status tessera_shgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m,
+                              int64_t n, int64_t k, float alpha, const tessera_f16* a, int64_t lda,
+                              const tessera_f16* b, int64_t ldb, float beta, float* c, int64_t ldc,
+                              const tessera_options* options);
+
 /* `batch` products; the i-th uses a + i * stride_a, b + i * stride_b, c + i * stride_c. stride_a
  * and stride_b may be 0 or negative; the C matrices may not overlap. */
 tessera_status tessera_sgemm_strided_batched(tessera_layout layout, tessera_op op_a,
@@ -108,6 +128,20 @@ tessera_status tessera_dgemm_strided_batched(tessera_layout layout, tessera_op o
                                              int64_t stride_b, double beta, double* c, int64_t ldc,
                                              int64_t stride_c, int64_t batch,
                                              const tessera_options* options);
+tessera_status tessera_sbgemm_strided_batched(tessera_layout layout, tessera_op op_a,
+                                              tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                                              float alpha, const tessera_bf16* a, int64_t lda,
+                                              int64_t stride_a, const tessera_bf16* b, int64_t ldb,
+                                              int64_t stride_b, float beta, float* c, int64_t ldc,
+                                              int64_t stride_c, int64_t batch,
+                                              const tessera_options* options);
+tessera_status tessera_shgemm_strided_batched(tessera_layout layout, tessera_op op_a,
+                                              tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                                              float alpha, const tessera_f16* a, int64_t lda,
+                                              int64_t stride_a, const tessera_f16* b, int64_t ldb,
+                                              int64_t stride_b, float beta, float* c, int64_t ldc,
+                                              int64_t stride_c, int64_t batch,
+                                              const tessera_options* options);
 
 /* `batch` products of one shape whose matrices lie anywhere: the i-th uses a[i], b[i] and c[i]. The
  * C matrices may share no element with each other or with an input of any member. Host memory only
@@ -151,8 +185,8 @@ const char* tessera_plan_kernel(const tessera_plan* plan);
 const char* tessera_plan_explanation(const tessera_plan* plan);
 /* CPU threads a run uses at most; 1 for TESSERA_CUDA. */
 int tessera_plan_threads(const tessera_plan* plan);
-/* Semantics as tessera_sgemm; a, b and c point to elements of the plan's type. alpha and beta are
- * rounded to that type. stream is used for TESSERA_CUDA only. */
+/* Semantics as tessera_sgemm; a and b point to elements of the plan's type, c to those of C. alpha
+ * and beta are rounded to C's type. stream is used for TESSERA_CUDA only. */
 tessera_status tessera_plan_run(const tessera_plan* plan, double alpha, const void* a,
                                 const void* b, double beta, void* c, void* workspace,
                                 size_t workspace_bytes, void* stream);
@@ -173,9 +207,9 @@ typedef struct tessera_verify_report {
 } tessera_verify_report;
 
 /* Is C = alpha * op(A) * op(B) + beta * C0 right within the rounding of the elements' own
- * arithmetic? Host memory only; a, b, c0 and c hold elements of `dtype` and are not changed. c0, C
- * before the product, is not read when beta == 0 and may then be NULL. threads: 0 is the default.
- * Returns TESSERA_OK when the check could be made, whatever it found. */
+ * arithmetic? Host memory only; a and b hold elements of `dtype`, c0 and c those of C beside it,
+ * and none is changed. c0, C before the product, is not read when beta == 0 and may then be NULL.
+ * threads: 0 is the default. Returns TESSERA_OK when the check could be made, whatever it found. */
 tessera_status tessera_verify(tessera_dtype dtype, tessera_layout layout, tessera_op op_a,
                               tessera_op op_b, int64_t m, int64_t n, int64_t k, double alpha,
                               const void* a, int64_t lda, const void* b, int64_t ldb, double beta,

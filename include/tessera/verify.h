@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "tessera/half.h"
 #include "tessera/matrix.h"
 #include "tessera/precision.h"
 
@@ -25,6 +26,8 @@ struct MatrixSource {
 /// (column).
 MatrixSource source_of(MatrixView<const float> view);
 MatrixSource source_of(MatrixView<const double> view);
+MatrixSource source_of(MatrixView<const BFloat16> view);
+MatrixSource source_of(MatrixView<const Float16> view);
 
 /// The product to check: C == alpha * op(A) * op(B) + beta * C0, as computed with `precision`.
 ///

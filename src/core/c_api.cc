@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "tessera/gemm.h"
@@ -80,16 +82,16 @@ Resolved resolve(const tessera_options* caller) {
 }
 
 /// The three operands, without pointers.
-template <class T>
+template <class In, class T>
 struct Shape {
   Op op_a, op_b;
-  MatrixView<const T> a, b;
+  MatrixView<const In> a, b;
   MatrixView<T> c;
 };
 
-template <class T>
-Shape<T> shape_of(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n,
-                  int64_t k, int64_t lda, int64_t ldb, int64_t ldc, Space space) {
+template <class In, class T>
+Shape<In, T> shape_of(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n,
+                      int64_t k, int64_t lda, int64_t ldb, int64_t ldc, Space space) {
   const Layout order = layout_of(layout);
   const Op a_op = op_of("op_a", op_a), b_op = op_of("op_b", op_b);
   const bool ta = a_op == Op::kT, tb = b_op == Op::kT;
@@ -100,13 +102,20 @@ Shape<T> shape_of(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64
           {nullptr, m, n, ldc, order, space}};
 }
 
-template <class T>
+/// 16-bit elements as C++ names them.
+template <class In>
+const In* elements(const std::uint16_t* x) {
+  static_assert(sizeof(In) == sizeof *x && std::is_standard_layout_v<In>);
+  return reinterpret_cast<const In*>(x);
+}
+
+template <class T, class In>
 void run(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k,
-         T alpha, const T* a, int64_t lda, int64_t stride_a, const T* b, int64_t ldb,
+         T alpha, const In* a, int64_t lda, int64_t stride_a, const In* b, int64_t ldb,
          int64_t stride_b, T beta, T* c, int64_t ldc, int64_t stride_c, int64_t batch,
          const tessera_options* given) {
   const Resolved r = resolve(given);
-  Shape<T> x = shape_of<T>(layout, op_a, op_b, m, n, k, lda, ldb, ldc, r.space);
+  Shape<In, T> x = shape_of<In, T>(layout, op_a, op_b, m, n, k, lda, ldb, ldc, r.space);
   x.a.data = a;
   x.b.data = b;
   x.c.data = c;
@@ -120,7 +129,7 @@ void run_pointers(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64
                   int64_t ldb, T beta, T* const* c, int64_t ldc, int64_t batch,
                   const tessera_options* given) {
   const Resolved r = resolve(given);
-  const Shape<T> x = shape_of<T>(layout, op_a, op_b, m, n, k, lda, ldb, ldc, r.space);
+  const Shape<T, T> x = shape_of<T, T>(layout, op_a, op_b, m, n, k, lda, ldb, ldc, r.space);
   gemm_pointer_batched(x.op_a, x.op_b, alpha, x.a, a, x.b, b, beta, x.c, c, batch, r.options);
 }
 
@@ -156,6 +165,26 @@ tessera_status tessera_dgemm(tessera_layout layout, tessera_op op_a, tessera_op 
   });
 }
 
+tessera_status tessera_shgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m,
+                              int64_t n, int64_t k, float alpha, const tessera_f16* a, int64_t lda,
+                              const tessera_f16* b, int64_t ldb, float beta, float* c, int64_t ldc,
+                              const tessera_options* options) {
+  return guarded([&] {
+    run<float>(layout, op_a, op_b, m, n, k, alpha, elements<Float16>(a), lda, 0,
+               elements<Float16>(b), ldb, 0, beta, c, ldc, 0, 1, options);
+  });
+}
+
+tessera_status tessera_sbgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m,
+                              int64_t n, int64_t k, float alpha, const tessera_bf16* a, int64_t lda,
+                              const tessera_bf16* b, int64_t ldb, float beta, float* c, int64_t ldc,
+                              const tessera_options* options) {
+  return guarded([&] {
+    run<float>(layout, op_a, op_b, m, n, k, alpha, elements<BFloat16>(a), lda, 0,
+               elements<BFloat16>(b), ldb, 0, beta, c, ldc, 0, 1, options);
+  });
+}
+
 tessera_status tessera_sgemm_strided_batched(tessera_layout layout, tessera_op op_a,
                                              tessera_op op_b, int64_t m, int64_t n, int64_t k,
                                              float alpha, const float* a, int64_t lda,
@@ -179,6 +208,32 @@ tessera_status tessera_dgemm_strided_batched(tessera_layout layout, tessera_op o
   return guarded([&] {
     run<double>(layout, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c,
                 ldc, stride_c, batch, options);
+  });
+}
+
+tessera_status tessera_sbgemm_strided_batched(tessera_layout layout, tessera_op op_a,
+                                              tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                                              float alpha, const tessera_bf16* a, int64_t lda,
+                                              int64_t stride_a, const tessera_bf16* b, int64_t ldb,
+                                              int64_t stride_b, float beta, float* c, int64_t ldc,
+                                              int64_t stride_c, int64_t batch,
+                                              const tessera_options* options) {
+  return guarded([&] {
+    run<float>(layout, op_a, op_b, m, n, k, alpha, elements<BFloat16>(a), lda, stride_a,
+               elements<BFloat16>(b), ldb, stride_b, beta, c, ldc, stride_c, batch, options);
+  });
+}
+
+tessera_status tessera_shgemm_strided_batched(tessera_layout layout, tessera_op op_a,
+                                              tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                                              float alpha, const tessera_f16* a, int64_t lda,
+                                              int64_t stride_a, const tessera_f16* b, int64_t ldb,
+                                              int64_t stride_b, float beta, float* c, int64_t ldc,
+                                              int64_t stride_c, int64_t batch,
+                                              const tessera_options* options) {
+  return guarded([&] {
+    run<float>(layout, op_a, op_b, m, n, k, alpha, elements<Float16>(a), lda, stride_a,
+               elements<Float16>(b), ldb, stride_b, beta, c, ldc, stride_c, batch, options);
   });
 }
 
@@ -225,7 +280,8 @@ tessera_status tessera_plan_create_strided_batched(tessera_plan** plan, tessera_
     *plan = nullptr;
     const Resolved r = resolve(options);
     GemmDesc desc;
-    desc.dtype = dtype_of(dtype);
+    desc.dtype = output_of(dtype);
+    desc.input = dtype_of(dtype);
     desc.space = r.space;
     desc.device = r.device;
     desc.op_a = op_of("op_a", op_a);

@@ -42,5 +42,7 @@ tessera_status guarded(F f) noexcept {
 Layout layout_of(tessera_layout layout);
 Op op_of(const char* name, tessera_op op);
 DType dtype_of(tessera_dtype dtype);
+/// Of C beside A and B of that type.
+DType output_of(tessera_dtype dtype);
 
 }  // namespace tessera::c_api

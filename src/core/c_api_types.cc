@@ -61,8 +61,16 @@ Op op_of(const char* name, tessera_op op) {
 DType dtype_of(tessera_dtype dtype) {
   if (dtype == TESSERA_F32) return DType::kF32;
   if (dtype == TESSERA_F64) return DType::kF64;
-  refuse(fmt::format("dtype = {}: must be TESSERA_F32 (0) or TESSERA_F64 (1)",
-                     static_cast<int>(dtype)));
+  if (dtype == TESSERA_BF16) return DType::kBF16;
+  if (dtype == TESSERA_F16) return DType::kF16;
+  refuse(
+      fmt::format("dtype = {}: must be TESSERA_F32 (0), TESSERA_F64 (1), TESSERA_BF16 (2) or "
+                  "TESSERA_F16 (3)",
+                  static_cast<int>(dtype)));
+}
+
+DType output_of(tessera_dtype dtype) {
+  return dtype_of(dtype) == DType::kF64 ? DType::kF64 : DType::kF32;
 }
 
 }  // namespace tessera::c_api

@@ -9,16 +9,25 @@ using namespace tessera::c_api;  // NOLINT
 
 namespace {
 
+template <class T>
+MatrixSource view(Layout layout, const void* data, int64_t rows, int64_t cols, int64_t ld) {
+  return source_of(MatrixView<const T>(static_cast<const T*>(data), rows, cols, ld, layout));
+}
+
 /// One operand of verify; a null one is refused there unless it is not read.
 MatrixSource source(DType dtype, Layout layout, const void* data, int64_t rows, int64_t cols,
                     int64_t ld) {
   if (data == nullptr) return {rows, cols, {}};
-  if (dtype == DType::kF32) {
-    return source_of(
-        MatrixView<const float>(static_cast<const float*>(data), rows, cols, ld, layout));
+  switch (dtype) {
+    case DType::kF64:
+      return view<double>(layout, data, rows, cols, ld);
+    case DType::kBF16:
+      return view<BFloat16>(layout, data, rows, cols, ld);
+    case DType::kF16:
+      return view<Float16>(layout, data, rows, cols, ld);
+    default:
+      return view<float>(layout, data, rows, cols, ld);
   }
-  return source_of(
-      MatrixView<const double>(static_cast<const double*>(data), rows, cols, ld, layout));
 }
 
 }  // namespace
@@ -33,20 +42,20 @@ extern "C" tessera_status tessera_verify(tessera_dtype dtype, tessera_layout lay
   return guarded([&] {
     if (report == nullptr) refuse("report is null");
     *report = tessera_verify_report{};
-    const DType type = dtype_of(dtype);
+    const DType type = dtype_of(dtype), output = output_of(dtype);
     const Layout order = layout_of(layout);
     VerifyProblem problem;
     problem.op_a = op_of("op_a", op_a);
     problem.op_b = op_of("op_b", op_b);
     problem.alpha = alpha;
     problem.beta = beta;
-    problem.precision = type == DType::kF32 ? Precision::kFp32 : Precision::kFp64;
-    problem.c_dtype = type;
+    problem.precision = output == DType::kF32 ? Precision::kFp32 : Precision::kFp64;
+    problem.c_dtype = output;
     const bool ta = problem.op_a == Op::kT, tb = problem.op_b == Op::kT;
     problem.a = source(type, order, a, ta ? k : m, ta ? m : k, lda);
     problem.b = source(type, order, b, tb ? n : k, tb ? k : n, ldb);
-    problem.c0 = source(type, order, c0, m, n, ldc0);
-    problem.c = source(type, order, c, m, n, ldc);
+    problem.c0 = source(output, order, c0, m, n, ldc0);
+    problem.c = source(output, order, c, m, n, ldc);
     VerifyOptions options;
     if (method != TESSERA_VERIFY_FREIVALDS && method != TESSERA_VERIFY_FULL) {
       refuse(

@@ -83,5 +83,7 @@ MatrixSource make_source(const MatrixView<const T>& view) {
 
 MatrixSource source_of(MatrixView<const float> view) { return make_source(view); }
 MatrixSource source_of(MatrixView<const double> view) { return make_source(view); }
+MatrixSource source_of(MatrixView<const BFloat16> view) { return make_source(view); }
+MatrixSource source_of(MatrixView<const Float16> view) { return make_source(view); }
 
 }  // namespace tessera
