@@ -221,6 +221,17 @@ std::string with(const std::string& from, const std::string& to) {
   return line.replace(at, from.size(), to);
 }
 
+TEST_F(BenchSuite, LogLineKeepsTheTypeOfTheInputs) {
+  const Suite suite = read(with(R"("f32",)", R"("f32","input":"bf16",)") + "\n" + kLine + "\n" +
+                           with(R"("f32",)", R"("f64","input":"bf16",)") + "\n");
+  ASSERT_EQ(suite.cases.size(), 2U);
+  EXPECT_EQ(suite.cases[0].desc.dtype, DType::kF32);
+  EXPECT_EQ(suite.cases[0].desc.input_dtype(), DType::kBF16);
+  EXPECT_EQ(suite.cases[1].desc.input_dtype(), DType::kF32);
+  ASSERT_EQ(suite.faults.size(), 1U);
+  EXPECT_SAYS(suite.faults[0], "A and B of type bf16 with C of type f64");
+}
+
 TEST_F(BenchSuite, LogLineKeepsEverything) {
   const Suite suite = read(std::string(kLine) + "\n", DType::kF64);
   ASSERT_EQ(suite.cases.size(), 1u);
@@ -344,6 +355,9 @@ void run_logged(const std::string& log) {
   gemm(Op::kN, Op::kT, NAN, a.view(), b.view(), 0.0f, c.view(), one_thread);
   gemm_strided_batched(Op::kN, Op::kT, 1.0f, a.view(), 0, b.view(), 0, 0.0f, c.view(), 16, 1,
                        one_thread);
+  const BFloat16 half(2.0F);
+  gemm(Op::kN, Op::kN, 1.0f, row_major(&half, 1, 1), row_major(&half, 1, 1), 0.0f,
+       row_major(c.view().data, 1, 1), one_thread);
 }
 
 TEST_F(BenchSuite, LogOfARealRun) {
@@ -364,7 +378,9 @@ TEST_F(BenchSuite, LogOfARealRun) {
 
   const Suite suite = read_suite(log, DType::kF32);
   EXPECT_EQ(suite.name, "calls");
-  ASSERT_EQ(suite.cases.size(), 2u);
+  ASSERT_EQ(suite.cases.size(), 3u);
+  EXPECT_EQ(suite.cases[2].desc.dtype, DType::kF32);
+  EXPECT_EQ(suite.cases[2].desc.input_dtype(), DType::kBF16);
   const Case& c = suite.cases[0];
   EXPECT_EQ(c.calls, 3);
   EXPECT_EQ(c.alpha, static_cast<double>(0.1f));

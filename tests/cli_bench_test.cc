@@ -73,6 +73,21 @@ TEST_F(CliBench, JsonDescribesTheCallThatWasTimed) {
   EXPECT_EQ(Json::parse(read_file(path("r.json")), nullptr, false), json);
 }
 
+TEST_F(CliBench, InputsOfSixteenBits) {
+  for (const std::string type : {"bf16", "f16"}) {
+    const Ran ran = bench({"70", "90", "80", "--dtype", type, "--kernel", "all", "--json"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const Json json = Json::parse(ran.out, nullptr, false);
+    EXPECT_GE(json["results"].size(), 3U);
+    for (const Json& row : json["results"]) {
+      const std::string kernel = row["kernel"];
+      EXPECT_EQ(kernel.substr(kernel.rfind('.') + 1), type);
+      EXPECT_EQ(row["dtype"], type);
+      EXPECT_EQ(row["disposition"], "passed");
+    }
+  }
+}
+
 TEST_F(CliBench, UsageErrors) {
   expect_error(run_tessera({"bench", "8", "8"}), 2, {"tessera bench:"});
   expect_error(run_tessera({"bench", "8", "8", "8", "8"}), 2, {"M N K"});

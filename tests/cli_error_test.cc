@@ -194,7 +194,9 @@ TEST_F(CliError, OutputThatCannotBeWritten) {
 TEST_F(CliError, KernelsAndPrecisionsThatDoNotExist) {
   expect_refused({"--kernel", "cpu.marvellous"}, 2, {"cpu.marvellous", "cpu.naive"});
   expect_refused({"--kernel", "cpu.naive.f64"}, 4, {"cpu.naive.f64"});
-  expect_refused({"--precision", "tf32"}, 4, {"tf32"});
+  expect_refused({"--precision", "tf32"}, 4, {"tf32", "bf16 and fp16"});
+  expect_refused({"--precision", "bf16", "--kernel", "cpu.blocked.f32"}, 4, {"f32", "bf16"});
+  expect_refused({"--precision", "fp16", "--kernel", "cpu.direct"}, 4, {"cpu.direct", "f16"});
   expect_refused({"--precision", "fp31"}, 2, {"--precision", "fp31"});
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/cli.h"
+#include "tessera/half.h"
 
 namespace tessera::test {
 namespace {
@@ -215,6 +216,86 @@ TEST_F(CliMul, PrecisionFp32OnF64InputsIsSaidAndProvedAsRounded) {
   const Ran text =
       run_tessera({"mul", path("a.npy"), path("b.npy"), "-o", out(), "--precision", "fp32"});
   EXPECT_NE(text.out.find("rounded to f32 on reading"), std::string::npos) << text.out;
+}
+
+// 0.1 and 0.7 are none of either type.
+TEST_F(CliMul, PrecisionBf16AndFp16RoundAAndBAreSaidAndProvedAsRounded) {
+  const std::vector<double> a(kM * kK, 0.1), b(kK * kN, 0.7), c0(kM * kN, 0.3);
+  write_file(path("a.npy"), matrix_npy("<f8", kM, kK, a));
+  write_file(path("b.npy"), matrix_npy("<f8", kK, kN, b));
+  write_file(path("c0.npy"), matrix_npy("<f8", kM, kN, c0));
+  struct Expected {
+    const char* precision;
+    const char* type;
+    double product;
+  };
+  for (const auto& [precision, type, product] :
+       {Expected{"bf16", "bf16", 0.10009765625 * 0.69921875},
+        Expected{"fp16", "f16", 0.0999755859375 * 0.7001953125}}) {
+    const Json json = mul_json({"--precision", precision, "--beta", "2", "--c", path("c0.npy")});
+    EXPECT_EQ(json["operation"]["precision"], precision);
+    EXPECT_EQ(json["operation"]["input_dtype"], type);
+    EXPECT_EQ(json["operation"]["compute_dtype"], "f32");
+    EXPECT_EQ(json["operation"]["rounded_on_reading"], Json({"A", "B", "C0"}));
+    EXPECT_EQ(json["c"]["dtype"], "f32");
+    EXPECT_EQ(json["check"]["passed"], true);
+    const std::string kernel = json["kernel"]["id"];
+    EXPECT_EQ(kernel.substr(kernel.rfind('.') + 1), type);
+    EXPECT_NEAR(read_npy<float>(out(), "<f4", kM, kN)[0], kK * product + 0.6, 2e-6);
+    for (const char* memory : {"", "8M"}) {
+      std::vector<std::string> args = {"mul", path("a.npy"), path("b.npy"), "-o",
+                                       out(), "--precision", precision};
+      if (*memory != 0) args.insert(args.end(), {"--memory", memory});
+      const Ran text = run_tessera(args);
+      expect_ok(text);
+      const std::string said = fmt::format(
+          "in {}, with products and sums in fp32; A, B rounded to {} on reading, and checked as "
+          "rounded",
+          precision, type);
+      EXPECT_NE(text.out.find(said), std::string::npos) << text.out;
+      expect_ok(
+          run_tessera({"verify", path("a.npy"), path("b.npy"), out(), "--precision", precision}));
+      // Not the FP32 product of the same files.
+      EXPECT_EQ(
+          run_tessera({"verify", path("a.npy"), path("b.npy"), out(), "--precision", "fp32"}).code,
+          5);
+    }
+  }
+}
+
+TEST_F(CliMul, OperandsOfSixteenBitsAreKeptExactly) {
+  // As multiples of 1/16: exact in both types; f16 in .npy, bf16 in .safetensors.
+  std::vector<float> a = a_, b = b_, c = c_;
+  for (float& x : a) x /= 16;
+  for (float& x : c) x /= 16;
+  const auto halves = [](const std::vector<float>& x) {
+    std::vector<Float16> out;
+    for (const float value : x) out.emplace_back(value);
+    return out;
+  };
+  write_file(path("a.npy"), matrix_npy("<f2", kM, kK, halves(a)));
+  write_file(path("b.npy"), matrix_npy("<f2", kK, kN, halves(b)));
+  const Json json = mul_json({"--precision", "fp16"});
+  EXPECT_EQ(json["operation"]["rounded_on_reading"], Json::array());
+  EXPECT_EQ(read_npy<float>(out(), "<f4", kM, kN), c);
+
+  std::vector<BFloat16> data;
+  for (const std::vector<float>* x : {&a, &b}) {
+    for (const float value : *x) data.emplace_back(value);
+  }
+  const std::size_t end_a = 2 * a.size(), end = end_a + 2 * b.size();
+  write_file(path("m.safetensors"),
+             safetensors(fmt::format(R"({{"a":{{"dtype":"BF16","shape":[{},{}],"data_offsets":[0,)"
+                                     R"({}]}},"b":{{"dtype":"BF16","shape":[{},{}],)"
+                                     R"("data_offsets":[{},{}]}}}})",
+                                     kM, kK, end_a, kK, kN, end_a, end),
+                         bytes_of(data)));
+  const std::string file = path("m.safetensors");
+  const Ran ran =
+      run_tessera({"mul", file + ":a", file + ":b", "-o", out(), "--precision", "bf16"});
+  expect_ok(ran);
+  EXPECT_EQ(ran.out.find("rounded"), std::string::npos) << ran.out;
+  EXPECT_EQ(read_npy<float>(out(), "<f4", kM, kN), c);
 }
 
 TEST_F(CliMul, JsonHoldsTheReport) {

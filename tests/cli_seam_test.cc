@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "mul.h"
+#include "tessera/half.h"
 
 namespace tessera::cli {
 namespace {
@@ -122,6 +123,33 @@ TEST_F(MulSeam, TheCheckSeesInputsAsRounded) {
   const double exact = 0.1 + static_cast<double>(kK + 1) / 7;
   EXPECT_EQ(seen, static_cast<double>(static_cast<float>(exact)));
   EXPECT_NE(seen, exact);
+}
+
+TEST_F(MulSeam, TheCheckSeesSixteenBitInputsAsRounded) {
+  MulEngines engines;
+  double seen = 0;
+  engines.check = [&](const VerifyProblem& problem, const VerifyOptions& options) {
+    problem.b.read(1, 1, 1, 1, &seen, 1);
+    EXPECT_EQ(problem.precision, Precision::kFp32);
+    return verify(problem, options);
+  };
+  double exact = 0;
+  io::read_block(io::open_matrix(args_.product.b), 1, 1, 1, 1, &exact, 1);
+  args_.product.precision = "bf16";
+  EXPECT_EQ(run_mul(args_, engines), kOk);
+  EXPECT_EQ(seen, static_cast<double>(BFloat16(static_cast<float>(exact))));
+  EXPECT_NE(seen, exact);
+  args_.product.precision = "fp16";
+  EXPECT_EQ(run_mul(args_, engines), kOk);
+  EXPECT_EQ(seen, static_cast<double>(Float16(static_cast<float>(exact))));
+}
+
+// A GPU takes a product by default, but none whose type no kernel of it takes.
+TEST(ChooseDevice, SixteenBitInputsGoToTheCpu) {
+  for (const DType type : {DType::kBF16, DType::kF16}) {
+    const DeviceChoice choice = choose_device("auto", "auto", type);
+    EXPECT_EQ(choice.space, Space::kHost) << choice.reason;
+  }
 }
 
 TEST(Args, Sizes) {

@@ -1,6 +1,7 @@
 // Conversions, every bit pattern of the small formats, against arithmetic with ldexp.
 #include "io/convert.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "io_support.h"
+#include "tessera/half.h"
 
 namespace tessera::io {
 namespace {
@@ -183,6 +185,65 @@ TEST(Convert, NanStaysNan) {
     // A payload in the low bits of a double, which a float cannot hold.
     const double low = std::bit_cast<double>(std::uint64_t{0x7ff0000000000001});
     EXPECT_TRUE(std::isnan(value_of(f, narrow_one(f, low)))) << to_string(f.dtype);
+  }
+}
+
+/// One element read as a 16-bit type.
+template <class T, class X>
+double read_as(DType dtype, X value) {
+  T out;
+  widen(dtype, false, reinterpret_cast<const std::byte*>(&value), 1, &out);
+  return static_cast<double>(static_cast<float>(out));
+}
+
+template <class T>
+void expect_rounded_once(const Format& f) {
+  std::mt19937_64 random(20240608);
+  for (int i = 0; i < 20000; ++i) {
+    const double mantissa = 1 + static_cast<double>(random() >> 12) * 0x1p-52;
+    const double value = std::ldexp(random() % 2 ? mantissa : -mantissa,
+                                    static_cast<int>(random() % 48) - f.bias - 1);
+    expect_same(read_as<T>(DType::kF64, value), value_of(f, nearest_code(f, value)), "f64");
+    const auto single = static_cast<float>(value);
+    expect_same(read_as<T>(DType::kF32, single),
+                value_of(f, nearest_code(f, static_cast<double>(single))), "f32");
+  }
+  for (int code = 0; code < f.codes(); ++code) {
+    const double value = value_of(f, code);
+    expect_same(read_as<T>(DType::kF64, value), value, "its own as f64");
+    expect_same(read_as<T>(f.dtype, static_cast<std::uint16_t>(code)), value, "its own");
+  }
+  // Integers in the middle of two neighbours, and one off it: the one is lost to a float or double.
+  const int digits = f.mantissa_bits + 1;
+  for (int exponent = digits; exponent < (f.dtype == DType::kF16 ? 15 : 63); ++exponent) {
+    const std::int64_t unit = std::int64_t{1} << (exponent - digits + 1), half = unit / 2;
+    for (const std::int64_t odd : {0, 1}) {
+      const std::int64_t low = (std::int64_t{1} << exponent) + odd * unit;
+      const std::int64_t even = odd ? low + unit : low;
+      for (const std::int64_t sign : {1, -1}) {
+        const auto want = [&](std::int64_t x) { return static_cast<double>(sign * x); };
+        const std::string what = fmt::format("{} 2^{} {}", to_string(f.dtype), exponent, odd);
+        expect_same(read_as<T>(DType::kI64, sign * (low + half)), want(even), what);
+        expect_same(read_as<T>(DType::kI64, sign * (low + half + 1)), want(low + unit), what);
+        if (half > 1) {
+          expect_same(read_as<T>(DType::kI64, sign * (low + half - 1)), want(low), what);
+        }
+      }
+      if (exponent > 31) continue;
+      const auto word = static_cast<std::uint32_t>(low + half);
+      expect_same(read_as<T>(DType::kU32, word), static_cast<double>(even), "u32");
+      expect_same(read_as<T>(DType::kU32, word + 1), static_cast<double>(low + unit), "u32");
+    }
+  }
+  expect_same(read_as<T>(DType::kU64, ~std::uint64_t{0}), f.dtype == DType::kF16 ? kInf : 0x1p64,
+              "largest u64");
+  expect_same(read_as<T>(DType::kI16, std::int16_t{-300}), -300, "i16");
+}
+
+TEST(Convert, SixteenBitReadersRoundOnce) {
+  for (const Format& f : formats()) {
+    if (f.dtype == DType::kF16) expect_rounded_once<Float16>(f);
+    if (f.dtype == DType::kBF16) expect_rounded_once<BFloat16>(f);
   }
 }
 

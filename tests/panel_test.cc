@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "panel_support.h"
 #include "support/errors.h"
 #include "tessera/error.h"
+#include "tessera/gemm.h"
 
 namespace tessera::panel {
 namespace {
@@ -28,6 +30,53 @@ std::vector<std::optional<PanelShape>> shapes_for(std::int64_t m, std::int64_t n
           PanelShape{less(m), less(n), less(k), false},
           PanelShape{(m + 2) / 3, (n + 1) / 2, (k + 3) / 4, true},
           PanelShape{(m + 2) / 3, (n + 1) / 2, (k + 3) / 4, false}};
+}
+
+TEST(PanelCpu, InputsOfSixteenBitsAreRoundedOnceAndUsedInPlace) {
+  Inputs inputs;
+  // 1/3 + i in f64, which is rounded to f16 as it is loaded.
+  const std::string a_path = inputs.dir().file("thirds.npy");
+  write_npy(a_path, 9, 70, {DType::kF64},
+            [](std::int64_t i, std::int64_t j) { return 1.0 / 3 + static_cast<double>(i + j); });
+  const io::FileMatrix a = io::open_matrix(a_path), b = inputs.get('b', 70, 8, {DType::kF16});
+  std::vector<Float16> rounded(9 * 70);
+  io::read_block(a, 0, 0, 9, 70, rounded.data(), 70);
+  ASSERT_EQ(static_cast<float>(rounded[1]), 0x1.554p0F);
+  std::vector<Float16> values(70 * 8);
+  io::read_block(b, 0, 0, 70, 8, values.data(), 8);
+  std::vector<float> want(9 * 8);
+  PanelOptions options;
+  options.input = DType::kF16;
+  options.gemm.kernel = "cpu.blocked";
+  gemm(Op::kN, Op::kN, 1.0F, row_major<const Float16>(rounded.data(), 9, 70),
+       row_major<const Float16>(values.data(), 70, 8), 0.0F, row_major(want.data(), 9, 8),
+       options.gemm);
+  for (const std::int64_t memory_bytes : {0, 8 << 20}) {
+    options.memory_bytes = memory_bytes;
+    io::OutputMatrix out(inputs.output(), DType::kF32, 9, 8);
+    const PanelReport report = panel_gemm(Op::kN, Op::kN, 1, a, b, 0, nullptr, out, options);
+    EXPECT_EQ(report.kernel, "cpu.blocked.f16");
+    EXPECT_EQ(std::memcmp(out.data(), want.data(), want.size() * sizeof(float)), 0);
+  }
+}
+
+TEST(PanelArguments, InputTypesWithoutAKernelAreRefused) {
+  Inputs inputs;
+  const io::FileMatrix a = inputs.get('a', 2, 2, {DType::kF32});
+  io::OutputMatrix out(inputs.output(), DType::kF32, 2, 2);
+  PanelOptions options;
+  const auto refusal = [&](ErrorCode code) {
+    return test::error_of(code,
+                          [&] { panel_gemm(Op::kN, Op::kN, 1, a, a, 0, nullptr, out, options); });
+  };
+  options.input = DType::kI16;
+  EXPECT_SAYS(refusal(ErrorCode::kInvalidArgument), "input type i16 with compute type f32");
+  options.input = DType::kBF16;
+  options.compute = DType::kF64;
+  EXPECT_SAYS(refusal(ErrorCode::kInvalidArgument), "input type bf16 with compute type f64");
+  options.compute = DType::kF32;
+  options.space = Space::kCuda;
+  EXPECT_SAYS(refusal(ErrorCode::kUnsupported), "no CUDA kernel");
 }
 
 /// Everything that decides which code a panel goes through, over odd shapes.
@@ -53,6 +102,11 @@ TEST(PanelCpu, MatchesTheReferenceForEveryStorage) {
                 c.options.compute = compute;
                 c.options.gemm.threads = 2;
                 ASSERT_EQ(fault(inputs, c, on_cpu), "");
+                if (compute == DType::kF64) continue;
+                for (const DType input : {DType::kBF16, DType::kF16}) {  // the values are both
+                  c.options.input = input;
+                  ASSERT_EQ(fault(inputs, c, on_cpu), "") << to_string(input);
+                }
               }
             }
           }

@@ -24,6 +24,10 @@ Case dense_case(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k
   c.n = n;
   c.k = k;
   c.desc.dtype = dtype;
+  if (dtype == DType::kBF16 || dtype == DType::kF16) {
+    c.desc.dtype = DType::kF32;
+    c.desc.input = dtype;
+  }
   c.desc.op_a = op_a;
   c.desc.op_b = op_b;
   c.desc.a = op_a == Op::kT ? dense(k, m) : dense(m, k);
@@ -42,15 +46,17 @@ double bytes_of(const Case& c) {
              k = static_cast<double>(c.k), batch = static_cast<double>(c.desc.batch);
   const double members_a = c.desc.a.batch_stride == 0 ? 1 : batch;
   const double members_b = c.desc.b.batch_stride == 0 ? 1 : batch;
-  const double elements =
-      m * k * members_a + k * n * members_b + m * n * batch * (c.beta == 0 ? 1 : 2);
-  return elements * static_cast<double>(size_of(c.desc.dtype));
+  const double inputs = m * k * members_a + k * n * members_b;
+  const double outputs = m * n * batch * (c.beta == 0 ? 1 : 2);
+  return inputs * static_cast<double>(size_of(c.desc.input_dtype())) +
+         outputs * static_cast<double>(size_of(c.desc.dtype));
 }
 
 std::string case_text(const Case& c) {
   std::string text =
       fmt::format("{}x{}x{} {}{}", c.m, c.n, c.k, letter(c.desc.op_a), letter(c.desc.op_b));
-  if (c.desc.dtype != DType::kF32) text += fmt::format(" {}", to_string(c.desc.dtype));
+  const DType dtype = c.desc.input_dtype();
+  if (dtype != DType::kF32) text += fmt::format(" {}", to_string(dtype));
   text += operand_text('a', c.desc.a) + operand_text('b', c.desc.b) + operand_text('c', c.desc.c);
   if (c.desc.batch != 1) text += fmt::format(" batch {}", c.desc.batch);
   if (c.alpha != 1) text += fmt::format(" alpha {}", c.alpha);

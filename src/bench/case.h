@@ -19,7 +19,8 @@ struct Case {
 
 inline char letter(Op op) { return op == Op::kT ? 'T' : 'N'; }
 
-/// A dense row-major case with pointers aligned to 256 bytes.
+/// A dense row-major case with pointers aligned to 256 bytes. A dtype of 16 bits is that of A and
+/// B, and C is f32.
 Case dense_case(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, DType dtype);
 
 /// 2 m n k for each member of the batch.

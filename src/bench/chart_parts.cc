@@ -139,7 +139,7 @@ std::vector<Series> series_of(const ResultsFile& file) {
 std::vector<Slice> slices_of(const ResultsFile& file) {
   std::vector<Slice> slices;
   for (const FileRow& row : file.rows) {
-    const std::string dtype(to_string(row.what.desc.dtype));
+    const std::string dtype(to_string(row.what.desc.input_dtype()));
     auto at = std::find_if(slices.begin(), slices.end(), [&](const Slice& s) {
       return s.dtype == dtype && s.cache == row.cache;
     });

@@ -77,7 +77,7 @@ std::string mean_text(const char* what, const RatioMean& mean) {
 Json row_json(const ComparedRow& row) {
   const Case& what = row.old_row.what;
   Json json{{"case", case_text(what)}, {"m", what.m}, {"n", what.n}, {"k", what.k}};
-  json["dtype"] = to_string(what.desc.dtype);
+  json["dtype"] = to_string(what.desc.input_dtype());
   json["suite"] = row.new_row.what.suite;
   json["cache"] = row.old_row.cache;
   json["requested"] = row.new_row.requested;

@@ -45,6 +45,9 @@ class CpuPeer : public Peer {
     };
     if (c.desc.space != Space::kHost) refuse("the case lies in GPU memory: must be on the host");
     const Canonical canonical = canonicalise(c.desc, {});
+    if (const DType input = c.desc.input_dtype(); input != c.desc.dtype) {
+      refuse(fmt::format("dtype {}: its gemm takes f32 and f64", to_string(input)));
+    }
     if (const auto rule = library_->refusal(canonical.problem)) refuse(*rule);
     use_threads(threads);
     if (c.desc.batch > 1) note("a batch is one call for each member");

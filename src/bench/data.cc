@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <random>
+#include <type_traits>
 
 #include "core/threads.h"
+#include "tessera/half.h"
 
 namespace tessera::bench {
 namespace {
@@ -14,13 +16,13 @@ template <class T>
 void fill_chunk(DataKind kind, T* data, std::int64_t count, std::uint64_t seed) {
   std::mt19937_64 bits(seed);
   if (kind == DataKind::kNormal) {
-    std::normal_distribution<T> normal;
-    std::generate_n(data, count, [&] { return normal(bits); });
+    std::normal_distribution<std::conditional_t<sizeof(T) == 8, double, float>> normal;
+    std::generate_n(data, count, [&] { return T(normal(bits)); });
   } else if (kind == DataKind::kIntegers) {
     std::uniform_int_distribution<int> integer(-4, 4);
-    std::generate_n(data, count, [&] { return static_cast<T>(integer(bits)); });
+    std::generate_n(data, count, [&] { return T(static_cast<float>(integer(bits))); });
   } else {
-    std::fill_n(data, count, T{0});
+    std::fill_n(data, count, T(0.0F));
   }
 }
 
@@ -50,10 +52,15 @@ std::string_view describe(DataKind kind) {
 
 void fill(DataKind kind, DType dtype, void* data, std::int64_t count, std::uint64_t seed,
           int threads) {
-  if (dtype == DType::kF32) {
-    fill_as(kind, static_cast<float*>(data), count, seed, threads);
-  } else {
-    fill_as(kind, static_cast<double*>(data), count, seed, threads);
+  switch (dtype) {
+    case DType::kF64:
+      return fill_as(kind, static_cast<double*>(data), count, seed, threads);
+    case DType::kBF16:
+      return fill_as(kind, static_cast<BFloat16*>(data), count, seed, threads);
+    case DType::kF16:
+      return fill_as(kind, static_cast<Float16*>(data), count, seed, threads);
+    default:
+      return fill_as(kind, static_cast<float*>(data), count, seed, threads);
   }
 }
 

@@ -122,6 +122,7 @@ Case parse_log_line(std::string_view line) {
   }
   Case c;
   c.desc.dtype = parse_dtype(text(object, "dtype"));
+  if (object.contains("input")) c.desc.input = parse_dtype(text(object, "input"));
   c.desc.op_a = op(object, "op_a");
   c.desc.op_b = op(object, "op_b");
   c.m = whole(object, "m");

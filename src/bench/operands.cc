@@ -17,9 +17,9 @@ constexpr std::int64_t kLine = 256;
 
 [[noreturn]] void refuse(const char* rule) { throw Error(ErrorCode::kUnsupported, rule); }
 
-std::int64_t line_bytes(const Case& c, const OperandDesc& x) {
+std::int64_t line_bytes(const Case& c, const OperandDesc& x, DType dtype) {
   if (c.desc.batch > 1 && x.batch_stride < 0) refuse("a batch stride below 0 is not timed");
-  const auto size = static_cast<std::int64_t>(size_of(c.desc.dtype));
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(span_of(x, c.desc.batch), size, &bytes) || bytes > INT64_MAX / 8) {
     refuse("its operands do not fit the address space");
@@ -37,7 +37,9 @@ std::int64_t span_of(const OperandDesc& x, std::int64_t batch) {
 }
 
 SetBytes set_bytes(const Case& c) {
-  return {line_bytes(c, c.desc.a), line_bytes(c, c.desc.b), line_bytes(c, c.desc.c)};
+  const DType input = c.desc.input_dtype();
+  return {line_bytes(c, c.desc.a, input), line_bytes(c, c.desc.b, input),
+          line_bytes(c, c.desc.c, c.desc.dtype)};
 }
 
 std::int64_t sets_to_hold(const SetBytes& bytes, std::int64_t wanted_bytes, std::int64_t most,
@@ -54,36 +56,45 @@ HostOperands::HostOperands(const Case& c, const Settings& settings)
       a_("bench", bytes_.a),
       b_("bench", bytes_.b),
       c0_("bench", c.beta == 0 ? 0 : bytes_.c) {
-  const auto size = static_cast<std::int64_t>(size_of(c.desc.dtype));
-  fill(settings.data, c.desc.dtype, a(), bytes_.a / size, settings.seed, threads_);
-  fill(settings.data, c.desc.dtype, b(), bytes_.b / size, settings.seed + 1, threads_);
-  if (c.beta != 0)
-    fill(settings.data, c.desc.dtype, c0(), bytes_.c / size, settings.seed + 2, threads_);
+  const auto fill_with = [&](DType dtype, void* data, std::int64_t bytes, std::uint64_t seed) {
+    fill(settings.data, dtype, data, bytes / static_cast<std::int64_t>(size_of(dtype)), seed,
+         threads_);
+  };
+  fill_with(c.desc.input_dtype(), a(), bytes_.a, settings.seed);
+  fill_with(c.desc.input_dtype(), b(), bytes_.b, settings.seed + 1);
+  if (c.beta != 0) fill_with(c.desc.dtype, c0(), bytes_.c, settings.seed + 2);
 }
 
 Check HostOperands::check(const void* c) const {
-  return case_.desc.dtype == DType::kF32 ? check_as(static_cast<const float*>(c))
-                                         : check_as(static_cast<const double*>(c));
+  switch (case_.desc.input_dtype()) {
+    case DType::kF64:
+      return check_as<double>(static_cast<const double*>(c));
+    case DType::kBF16:
+      return check_as<BFloat16>(static_cast<const float*>(c));
+    case DType::kF16:
+      return check_as<Float16>(static_cast<const float*>(c));
+    default:
+      return check_as<float>(static_cast<const float*>(c));
+  }
 }
 
-template <class T>
+template <class In, class T>
 Check HostOperands::check_as(const T* c) const {
   const GemmDesc& d = case_.desc;
   Check worst;
   for (std::int64_t i = 0; i < d.batch && worst.fault.empty(); ++i) {
-    const auto source = [&](const void* p, const OperandDesc& x) {
-      const T* member = static_cast<const T*>(p) + i * x.batch_stride;
-      return source_of(MatrixView<const T>(member, x.rows, x.cols, x.ld, x.layout));
+    const auto source = [&]<class E>(const E* p, const OperandDesc& x) {
+      return source_of(MatrixView<const E>(p + i * x.batch_stride, x.rows, x.cols, x.ld, x.layout));
     };
     VerifyProblem problem;
     problem.op_a = d.op_a;
     problem.op_b = d.op_b;
     problem.alpha = case_.alpha;
     problem.beta = case_.beta;
-    problem.a = source(a(), d.a);
-    problem.b = source(b(), d.b);
+    problem.a = source(static_cast<const In*>(a()), d.a);
+    problem.b = source(static_cast<const In*>(b()), d.b);
     problem.c = source(c, d.c);
-    if (case_.beta != 0) problem.c0 = source(c0(), d.c);
+    if (case_.beta != 0) problem.c0 = source(static_cast<const T*>(c0()), d.c);
     problem.precision = d.dtype == DType::kF32 ? Precision::kFp32 : Precision::kFp64;
     problem.c_dtype = d.dtype;
     VerifyOptions options;

@@ -50,7 +50,7 @@ class HostOperands {
   Check check(const void* c) const;
 
  private:
-  template <class T>
+  template <class In, class T>
   Check check_as(const T* c) const;
 
   Case case_;

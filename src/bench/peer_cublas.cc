@@ -213,7 +213,7 @@ class Cublas : public Peer {
       throw Error(ErrorCode::kUnsupported,
                   "cublas: " + case_text(c) + ": the operands must lie on a GPU");
     }
-    if (c.desc.dtype != DType::kF32 && c.desc.dtype != DType::kF64) {
+    if (c.desc.input_dtype() != DType::kF32 && c.desc.input_dtype() != DType::kF64) {
       throw Error(ErrorCode::kUnsupported,
                   fmt::format("cublas: {}: the type must be f32 or f64", case_text(c)));
     }

@@ -39,7 +39,7 @@ Json case_json(const Case& c) {
   json["k"] = c.k;
   json["op_a"] = std::string(1, letter(d.op_a));
   json["op_b"] = std::string(1, letter(d.op_b));
-  json["dtype"] = to_string(d.dtype);
+  json["dtype"] = to_string(d.input_dtype());
   json["lda"] = d.a.ld;
   json["ldb"] = d.b.ld;
   json["ldc"] = d.c.ld;

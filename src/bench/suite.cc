@@ -121,8 +121,9 @@ auto key(const OperandDesc& x) {
 
 /// Equal for calls that do the same work; scalars are finite.
 auto key(const Case& c) {
-  return std::make_tuple(c.desc.dtype, c.desc.op_a, c.desc.op_b, key(c.desc.a), key(c.desc.b),
-                         key(c.desc.c), c.desc.batch, c.alpha, c.beta);
+  return std::make_tuple(c.desc.dtype, c.desc.input_dtype(), c.desc.op_a, c.desc.op_b,
+                         key(c.desc.a), key(c.desc.b), key(c.desc.c), c.desc.batch, c.alpha,
+                         c.beta);
 }
 
 class Reader {

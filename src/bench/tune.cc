@@ -253,7 +253,7 @@ TuneField tune_field(const Case& c, const std::vector<std::string>& requests) {
   const auto& kernels = registry().kernels();
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const bool here = (kernels[i].id.backend == "cuda") == (c.desc.space == Space::kCuda);
-    if (!here || kernels[i].id.dtype != c.desc.dtype) continue;
+    if (!here || kernels[i].id.dtype != c.desc.input_dtype()) continue;
     const Candidate& said = all.candidates[i];  // in the order of the registry
     field.candidates.push_back({said.id, said.estimate_us * 1e-6, answers(kernels[i], requests),
                                 said.rejection ? said.rejection->rule : ""});

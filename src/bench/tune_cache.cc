@@ -38,8 +38,8 @@ std::string form_text(const Problem& p, bool reads_c) {
     add(fmt::format("batch {} of {} {} {}", p.batch, p.stride_a, p.stride_b, p.stride_c));
   }
   const bool steps_a = (p.trans_a ? p.k : p.m) > 1, steps_b = (p.trans_b ? p.n : p.k) > 1;
-  add(alignment_text('A', p.align_a, p.lda, steps_a, p.stride_a, p.batch, p.dtype));
-  add(alignment_text('B', p.align_b, p.ldb, steps_b, p.stride_b, p.batch, p.dtype));
+  add(alignment_text('A', p.align_a, p.lda, steps_a, p.stride_a, p.batch, p.input_dtype()));
+  add(alignment_text('B', p.align_b, p.ldb, steps_b, p.stride_b, p.batch, p.input_dtype()));
   add(alignment_text('C', p.align_c, p.ldc, p.m > 1, p.stride_c, p.batch, p.dtype));
   if (reads_c) add("reads C");
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -66,7 +66,7 @@ std::string better(const TunedShape& shape, const std::string& x, const std::str
 TuneShape tune_shape(const Case& c) {
   const Problem p = canonicalise(c.desc, {}).problem;
   const std::string ops = {p.trans_a ? 'T' : 'N', p.trans_b ? 'T' : 'N'};
-  return {p.m, p.n, p.k, ops, p.dtype, form_text(p, c.beta != 0)};
+  return {p.m, p.n, p.k, ops, p.input_dtype(), form_text(p, c.beta != 0)};
 }
 
 std::string to_string(const TuneShape& shape) {

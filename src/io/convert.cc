@@ -8,6 +8,7 @@
 
 #include "core/small_float.h"
 #include "tessera/error.h"
+#include "tessera/half.h"
 
 namespace tessera::io {
 namespace {
@@ -20,13 +21,35 @@ std::uint16_t swap_bytes(std::uint16_t x) { return __builtin_bswap16(x); }
 std::uint32_t swap_bytes(std::uint32_t x) { return __builtin_bswap32(x); }
 std::uint64_t swap_bytes(std::uint64_t x) { return __builtin_bswap64(x); }
 
+/// The same, of 64 bits, rounded to odd to the 53 of a double.
+template <class X>
+double to_double_odd(X x) {
+  const X low = x & X{0x7ff};
+  const bool is_exact = x < X{1} << 53 && (std::is_unsigned_v<X> || x > -(X{1} << 52));
+  return static_cast<double>(is_exact || low == 0 ? x : static_cast<X>((x - low) | X{0x800}));
+}
+
+/// x rounded once. A 16-bit T has fewer bits than what it is rounded from by way of.
+template <class T, class X>
+T rounded_to(X x) {
+  if constexpr (sizeof(T) > 2) {
+    return static_cast<T>(x);
+  } else if constexpr (sizeof(X) == 8 && std::is_integral_v<X>) {
+    return T(to_float_odd(to_double_odd(x)));
+  } else if constexpr (sizeof(X) == 8 || (sizeof(X) == 4 && std::is_integral_v<X>)) {
+    return T(to_float_odd(static_cast<double>(x)));
+  } else {
+    return T(static_cast<float>(x));
+  }
+}
+
 template <class Raw, bool kSwap, class T, class Convert>
 void widen_loop(const std::byte* in, std::int64_t count, T* out, Convert convert) {
   for (std::int64_t i = 0; i < count; ++i) {
     Raw raw;
     std::memcpy(&raw, in + i * static_cast<std::int64_t>(sizeof(Raw)), sizeof(Raw));
     if constexpr (kSwap) raw = swap_bytes(raw);
-    out[i] = static_cast<T>(convert(raw));
+    out[i] = rounded_to<T>(convert(raw));
   }
 }
 
@@ -136,6 +159,8 @@ void narrow(DType dtype, const T* in, std::int64_t count, std::byte* out) {
 
 template void widen<float>(DType, bool, const std::byte*, std::int64_t, float*);
 template void widen<double>(DType, bool, const std::byte*, std::int64_t, double*);
+template void widen<BFloat16>(DType, bool, const std::byte*, std::int64_t, BFloat16*);
+template void widen<Float16>(DType, bool, const std::byte*, std::int64_t, Float16*);
 template void narrow<float>(DType, const float*, std::int64_t, std::byte*);
 template void narrow<double>(DType, const double*, std::int64_t, std::byte*);
 

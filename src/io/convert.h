@@ -9,8 +9,9 @@
 namespace tessera::io {
 
 /// out[i] = element i of `in`, which may have any alignment. Exact when T can hold the value, else
-/// rounded to nearest (f64 and integers above 2^24, or 2^53 for double). bool gives 0 or 1.
-/// T is float or double.
+/// rounded once, to nearest (f64 and integers above 2^24, or 2^53 for double; the 16-bit types have
+/// fewer bits and a smaller range, beyond which is infinity). bool gives 0 or 1.
+/// T is float, double, BFloat16 or Float16.
 template <class T>
 void widen(DType dtype, bool big_endian, const std::byte* in, std::int64_t count, T* out);
 

@@ -8,6 +8,7 @@
 #include "io/convert.h"
 #include "io/mapped_file.h"
 #include "io/tensor.h"
+#include "tessera/half.h"
 
 namespace tessera::io {
 namespace {
@@ -76,6 +77,10 @@ template void read_block<float>(const FileMatrix&, std::int64_t, std::int64_t, s
                                 std::int64_t, float*, std::int64_t);
 template void read_block<double>(const FileMatrix&, std::int64_t, std::int64_t, std::int64_t,
                                  std::int64_t, double*, std::int64_t);
+template void read_block<BFloat16>(const FileMatrix&, std::int64_t, std::int64_t, std::int64_t,
+                                   std::int64_t, BFloat16*, std::int64_t);
+template void read_block<Float16>(const FileMatrix&, std::int64_t, std::int64_t, std::int64_t,
+                                  std::int64_t, Float16*, std::int64_t);
 
 MatrixSource source_of(const FileMatrix& m) {
   MatrixSource source;

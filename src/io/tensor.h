@@ -67,7 +67,8 @@ bool same_file(const std::string& a, const std::string& b);
 
 /// Widens elements (row..row+rows, col..col+cols) to T (float or double) at out[i * ld_out + j].
 /// f16, bf16, f8 and small integers widen exactly; f64 and wide integers are rounded to nearest
-/// when T is float. bool gives 0 or 1. Thread-safe. Throws Error(kInvalidArgument) for a block that
+/// when T is float. T may be BFloat16 or Float16 too: what it cannot hold is rounded once. bool
+/// gives 0 or 1. Thread-safe. Throws Error(kInvalidArgument) for a block that
 /// is not inside the matrix.
 template <class T>
 void read_block(const FileMatrix& m, std::int64_t row, std::int64_t col, std::int64_t rows,

@@ -1,11 +1,11 @@
 // Panels on the CPU.
 //
 // What is resident. Without a budget, or when everything fits in it, operands already of the type
-// computed in are multiplied where they are mapped, and C of that type is computed in its mapping:
-// then nothing is held but the kernel's workspace. What must be widened goes panel by panel through
-// buffers of at most kConversionBytes together, and its pages are dropped as it is read. Under a
-// budget everything goes through buffers, and pages of inputs and output are dropped a window at a
-// time, so that resident are the buffers, one window and the workspace.
+// multiplied are used where they are mapped, and C of that type is computed in its mapping:
+// then nothing is held but the kernel's workspace. What must be converted goes panel by panel
+// through buffers of at most kConversionBytes together, and its pages are dropped as it is read.
+// Under a budget everything goes through buffers, and pages of inputs and output are dropped a
+// window at a time, so that resident are the buffers, one window and the workspace.
 //
 // Bits. One kernel serves every panel. When A and B are used in place K is never split, and an
 // element of C is then summed in the order of the unsplit product: row and column blocks change
@@ -51,12 +51,12 @@ struct CpuPlan {
 };
 
 Placement a_placement(const PanelJob& job, const PanelRequest& r, const PanelShape& s) {
-  if (!r.hold_a) return {job.a.file.ld(), static_cast<int>(r.element_bytes)};
-  return {padded_ld(job.a.trans ? s.m : s.k, r.element_bytes), 256};
+  if (!r.hold_a) return {job.a.file.ld(), static_cast<int>(r.input_bytes)};
+  return {padded_ld(job.a.trans ? s.m : s.k, r.input_bytes), 256};
 }
 Placement b_placement(const PanelJob& job, const PanelRequest& r, const PanelShape& s) {
-  if (!r.hold_b) return {job.b.file.ld(), static_cast<int>(r.element_bytes)};
-  return {padded_ld(job.b.trans ? s.k : s.n, r.element_bytes), 256};
+  if (!r.hold_b) return {job.b.file.ld(), static_cast<int>(r.input_bytes)};
+  return {padded_ld(job.b.trans ? s.k : s.n, r.input_bytes), 256};
 }
 Placement c_placement(const PanelJob& job, const PanelRequest& r, const PanelShape& s) {
   if (!r.hold_c) return {job.n, static_cast<int>(r.element_bytes)};
@@ -79,21 +79,22 @@ int64_t workspace_bytes(const PanelJob& job, const PanelRequest& r, const PanelS
 }
 
 PanelRequest describe(const PanelJob& job, bool in_place) {
-  const DType compute = job.options->compute;
+  const DType compute = job.options->compute, input = job.input();
   const auto size = [](DType dtype) { return static_cast<double>(size_of(dtype)); };
   PanelRequest r;
   r.m = job.m;
   r.n = job.n;
   r.k = job.k;
   r.element_bytes = job.element_bytes();
+  r.input_bytes = job.input_bytes();
   r.trans_a = job.a.trans;
   r.trans_b = job.b.trans;
-  r.hold_a = !(in_place && job.a.file.usable_as(compute));
-  r.hold_b = !(in_place && job.b.file.usable_as(compute));
+  r.hold_a = !(in_place && job.a.file.usable_as(input));
+  r.hold_b = !(in_place && job.b.file.usable_as(input));
   r.hold_c = !(in_place && job.out->dtype() == compute);
   // A buffer is written once for each element read from the file.
-  r.load_a_bytes = size(compute) + (r.hold_a ? size(job.a.file.dtype) : 0);
-  r.load_b_bytes = size(compute) + (r.hold_b ? size(job.b.file.dtype) : 0);
+  r.load_a_bytes = size(input) + (r.hold_a ? size(job.a.file.dtype) : 0);
+  r.load_b_bytes = size(input) + (r.hold_b ? size(job.b.file.dtype) : 0);
   r.store_c_bytes = size(compute) + (r.hold_c ? size(job.out->dtype()) : 0);
   r.repeat_c_bytes = 2 * size(compute);
   r.max_multiply_adds = kMaxMultiplyAdds;
@@ -176,7 +177,7 @@ CpuPlan make_plan(PanelJob& job, const std::string& kernel) {
   return all <= static_cast<double>(job.options->memory_bytes) ? plan : plan_bounded(job, kernel);
 }
 
-/// A panel in place, or widened into a buffer that remembers what it holds.
+/// A panel in place, or converted into a buffer that remembers what it holds.
 template <class T>
 class CpuPanel {
  public:
@@ -206,7 +207,7 @@ class CpuPanel {
   Block held_;
 };
 
-template <class T>
+template <class In, class T>
 class CpuWalk {
  public:
   CpuWalk(const PanelJob& job, const CpuPlan& plan, const std::string& kernel)
@@ -244,8 +245,8 @@ class CpuWalk {
  private:
   /// Seconds spent in the product.
   double run_step(const PanelStep& step) {
-    const T* const a = a_.at(a_block(job_, step), transfer_);
-    const T* const b = b_.at(b_block(job_, step), transfer_);
+    const In* const a = a_.at(a_block(job_, step), transfer_);
+    const In* const b = b_.at(b_block(job_, step), transfer_);
     const bool held = plan_.request.hold_c;
     const int64_t ldc = c_placement(job_, plan_.request, plan_.shape).ld;
     T* const c = held ? static_cast<T*>(tile_.data())
@@ -266,12 +267,25 @@ class CpuWalk {
   const CpuPlan& plan_;
   const std::string& kernel_;
   ProgressMeter meter_;
-  CpuPanel<T> a_, b_;
+  CpuPanel<In> a_, b_;
   HostBuffer tile_;
   int64_t workspace_size_;
   HostBuffer workspace_;
   Transfer transfer_;
 };
+
+PanelReport walk(const PanelJob& job, const CpuPlan& plan, const std::string& kernel) {
+  switch (job.input()) {
+    case DType::kF64:
+      return CpuWalk<double, double>(job, plan, kernel).run();
+    case DType::kBF16:
+      return CpuWalk<BFloat16, float>(job, plan, kernel).run();
+    case DType::kF16:
+      return CpuWalk<Float16, float>(job, plan, kernel).run();
+    default:
+      return CpuWalk<float, float>(job, plan, kernel).run();
+  }
+}
 
 }  // namespace
 
@@ -279,9 +293,7 @@ PanelReport run_cpu(const PanelJob& given) {
   PanelJob job = given;
   const Plan whole = whole_plan(job, describe(job, true));
   const CpuPlan plan = make_plan(job, whole.kernel());
-  PanelReport report = job.options->compute == DType::kF32
-                           ? CpuWalk<float>(job, plan, whole.kernel()).run()
-                           : CpuWalk<double>(job, plan, whole.kernel()).run();
+  PanelReport report = walk(job, plan, whole.kernel());
   const Plan largest = plan_for(job, plan.request, plan.shape,
                                 distinct_steps(job, plan.shape).front(), whole.kernel());
   report.kernel = largest.kernel();

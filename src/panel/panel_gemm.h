@@ -23,6 +23,8 @@ struct PanelOptions {
   GemmOptions gemm;  ///< kernel, threads; stream is not used
   /// Element type computed in: kF32 or kF64.
   DType compute = DType::kF32;
+  /// What A and B are rounded to first: kBF16 or kF16 beside kF32, on the CPU; empty: compute.
+  std::optional<DType> input;
   Space space = Space::kHost;
   int device = 0;  ///< CUDA device index
   /// Bound on memory in bytes: host buffers and resident pages of the mappings on the CPU, device
@@ -44,8 +46,8 @@ struct PanelReport {
 };
 
 /// out = alpha * op(a) * op(b) + beta * c0, semantics as tessera::gemm (beta is applied once).
-/// Operands already of the compute type in native byte order are used in place when no budget
-/// forbids it; everything else is widened panel by panel. On a GPU, copies of the next panels
+/// Operands already of the type multiplied in native byte order are used in place when no budget
+/// forbids it; everything else is converted panel by panel. On a GPU, copies of the next panels
 /// overlap the product of the present one. c0 is needed when beta != 0.
 PanelReport panel_gemm(Op op_a, Op op_b, double alpha, const io::FileMatrix& a,
                        const io::FileMatrix& b, double beta, const io::FileMatrix* c0,

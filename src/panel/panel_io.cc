@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/threads.h"
+#include "tessera/half.h"
 
 namespace tessera::panel {
 namespace {
@@ -98,6 +99,10 @@ template void load_block<float>(const io::FileMatrix&, const Block&, float*, int
                                 const Transfer&);
 template void load_block<double>(const io::FileMatrix&, const Block&, double*, int64_t,
                                  const Transfer&);
+template void load_block<BFloat16>(const io::FileMatrix&, const Block&, BFloat16*, int64_t,
+                                   const Transfer&);
+template void load_block<Float16>(const io::FileMatrix&, const Block&, Float16*, int64_t,
+                                  const Transfer&);
 template void store_block<float>(io::OutputMatrix&, const Block&, const float*, int64_t,
                                  const Transfer&);
 template void store_block<double>(io::OutputMatrix&, const Block&, const double*, int64_t,

@@ -17,7 +17,7 @@ struct Transfer {
   std::function<void()> tick;           ///< called once a window; may throw
 };
 
-/// Widens a block of `file` (any layout) to out[i * ld + j].
+/// Converts a block of `file` (any layout) to out[i * ld + j].
 template <class T>
 void load_block(const io::FileMatrix& file, const Block& block, T* out, std::int64_t ld,
                 const Transfer& transfer);

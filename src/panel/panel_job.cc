@@ -38,6 +38,20 @@ PanelJob make_job(Op op_a, Op op_b, double alpha, const io::FileMatrix& a, const
   if (options.compute != DType::kF32 && options.compute != DType::kF64) {
     refuse(fmt::format("compute type {}: must be f32 or f64", to_string(options.compute)));
   }
+  const DType input = options.input.value_or(options.compute);
+  const bool half = input == DType::kBF16 || input == DType::kF16;
+  if (input != options.compute && !(half && options.compute == DType::kF32)) {
+    refuse(
+        fmt::format("input type {} with compute type {}: must be the same, or bf16 or f16 with "
+                    "f32",
+                    to_string(input), to_string(options.compute)));
+  }
+  if (half && options.space == Space::kCuda) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("panel_gemm: no CUDA kernel of this version multiplies {}; the CPU "
+                            "does",
+                            to_string(input)));
+  }
   if (options.memory_bytes < 0) {
     refuse(fmt::format("memory_bytes = {}: must be >= 0", options.memory_bytes));
   }
@@ -129,6 +143,7 @@ Plan plan_step(const PanelJob& job, Space space, const PanelStep& step, Placemen
   };
   GemmDesc desc;
   desc.dtype = job.options->compute;
+  desc.input = job.input();
   desc.space = space;
   desc.device = space == Space::kCuda ? job.options->device : -1;
   desc.op_a = job.a.trans ? Op::kT : Op::kN;

@@ -34,6 +34,9 @@ struct PanelJob {
   std::int64_t element_bytes() const {
     return static_cast<std::int64_t>(size_of(options->compute));
   }
+  /// Of A and B.
+  DType input() const { return options->input.value_or(options->compute); }
+  std::int64_t input_bytes() const { return static_cast<std::int64_t>(size_of(input())); }
 };
 
 /// Checks shapes, dtype and C0; throws Error(kInvalidArgument).

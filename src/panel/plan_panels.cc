@@ -59,13 +59,14 @@ int64_t buffer_bytes(int64_t rows, int64_t cols, int64_t element_bytes) {
 int64_t bytes_held(const PanelRequest& r, const PanelShape& s) {
   const Counts count = panel_counts(r, s);
   const auto slots = [&](int64_t panels) { return r.double_buffered && panels > 1 ? 2 : 1; };
+  const int64_t input = r.input_bytes > 0 ? r.input_bytes : r.element_bytes;
   int64_t total = 0;
   if (r.hold_a) {
-    const int64_t one = buffer_bytes(r.trans_a ? s.k : s.m, r.trans_a ? s.m : s.k, r.element_bytes);
+    const int64_t one = buffer_bytes(r.trans_a ? s.k : s.m, r.trans_a ? s.m : s.k, input);
     total = saturating_add(total, saturating_mul(one, slots(count.m * count.k)));
   }
   if (r.hold_b) {
-    const int64_t one = buffer_bytes(r.trans_b ? s.n : s.k, r.trans_b ? s.k : s.n, r.element_bytes);
+    const int64_t one = buffer_bytes(r.trans_b ? s.n : s.k, r.trans_b ? s.k : s.n, input);
     total = saturating_add(total, saturating_mul(one, slots(count.n * count.k)));
   }
   if (r.hold_c) total = saturating_add(total, buffer_bytes(s.m, s.n, r.element_bytes));

@@ -20,6 +20,7 @@ struct PanelShape {
 struct PanelRequest {
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t element_bytes = 4;         ///< of the type computed in
+  std::int64_t input_bytes = 0;           ///< of A and B; 0: element_bytes
   bool trans_a = false, trans_b = false;  ///< a panel is stored as k x m (n x k)
   /// Operands that need buffers; the others are used where they are.
   bool hold_a = false, hold_b = false, hold_c = false;

@@ -21,8 +21,9 @@ void add_case_options(CLI::App& app, CaseArgs& args) {
       ->allow_extra_args(false);
   app.add_option("--ops", args.ops, "op(A) op(B) of M N K (default NN)")
       ->check(CLI::IsMember(std::vector<std::string>{"NN", "NT", "TN", "TT"}));
-  app.add_option("--dtype", args.dtype, "element type (default f32)")
-      ->check(CLI::IsMember(std::vector<std::string>{"f32", "f64"}));
+  app.add_option("--dtype", args.dtype,
+                 "element type (default f32); bf16 and f16: of A and B, on the CPU, with an f32 C")
+      ->check(CLI::IsMember(std::vector<std::string>{"f32", "f64", "bf16", "f16"}));
 }
 
 std::vector<bench::Case> cases_of(const CaseArgs& args, std::vector<std::string>* faults) {

@@ -24,7 +24,7 @@ std::string this_program() {
 /// Whether M N K, ops and dtype say all of a case.
 bool is_plain(const bench::Case& c) {
   const bench::Case plain =
-      bench::dense_case(c.desc.op_a, c.desc.op_b, c.m, c.n, c.k, c.desc.dtype);
+      bench::dense_case(c.desc.op_a, c.desc.op_b, c.m, c.n, c.k, c.desc.input_dtype());
   return case_text(c) == case_text(plain);
 }
 
@@ -37,7 +37,7 @@ std::vector<std::string> arguments_for(const Row& row, int device) {
           "--ops",
           {bench::letter(c.desc.op_a), bench::letter(c.desc.op_b)},
           "--dtype",
-          std::string(to_string(c.desc.dtype)),
+          std::string(to_string(c.desc.input_dtype())),
           "--device",
           fmt::format("cuda:{}", device),
           "--kernel",

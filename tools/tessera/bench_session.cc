@@ -204,7 +204,7 @@ std::vector<std::string> BenchSession::requests_for(const bench::Case& c) const 
   std::vector<std::string> requests;
   for (const std::string& request : field_.kernels) {
     if (request == "all") {
-      const auto ids = bench::every_kernel(field_.space, c.desc.dtype);
+      const auto ids = bench::every_kernel(field_.space, c.desc.input_dtype());
       requests.insert(requests.end(), ids.begin(), ids.end());
     } else {
       requests.push_back(request);

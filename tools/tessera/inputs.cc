@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "bench/case.h"
 #include "core/round.h"
 #include "quantities.h"
+#include "tessera/half.h"
 
 namespace tessera::cli {
 namespace {
@@ -26,6 +28,22 @@ bool wider_than_f32(DType dtype) {
       return true;
     default:
       return false;
+  }
+}
+
+/// Some of its values are none of `type`.
+bool loses_bits(DType dtype, DType type) {
+  if (type == DType::kF64 || dtype == type) return false;  // 64-bit integers are said to be exact
+  if (type == DType::kF32) return wider_than_f32(dtype);
+  switch (dtype) {  // of 8 bits: each is a bf16 and an f16
+    case DType::kF8E4M3:
+    case DType::kF8E5M2:
+    case DType::kI8:
+    case DType::kU8:
+    case DType::kBool:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -50,11 +68,11 @@ Precision choose_precision(const ProductArgs& args, const Inputs& in) {
     return wide ? Precision::kFp64 : Precision::kFp32;
   }
   const Precision asked = parse_precision(args.precision);
-  if (asked == Precision::kFp32 || asked == Precision::kFp64) return asked;
+  if (asked != Precision::kTf32 && asked != Precision::kFp32Tensor) return asked;
   throw Error(
       ErrorCode::kUnsupported,
-      fmt::format("--precision {}: no kernel of this version computes in it; there are fp32 "
-                  "and fp64",
+      fmt::format("--precision {}: no kernel of this version computes in it; there are fp32, "
+                  "fp64, bf16 and fp16",
                   args.precision));
 }
 
@@ -95,10 +113,27 @@ void check_shapes(Inputs& in) {
 }
 
 void note_rounding(Inputs& in) {
-  if (in.compute != DType::kF32) return;
-  if (wider_than_f32(in.a.dtype)) in.rounded.push_back("A");
-  if (wider_than_f32(in.b.dtype)) in.rounded.push_back("B");
-  if (in.c0 && wider_than_f32(in.c0->dtype)) in.rounded.push_back("C0");
+  if (loses_bits(in.a.dtype, in.input)) in.rounded.push_back("A");
+  if (loses_bits(in.b.dtype, in.input)) in.rounded.push_back("B");
+  if (in.c0 && loses_bits(in.c0->dtype, in.compute)) in.rounded.push_back("C0");
+}
+
+DType input_type(Precision precision, DType compute) {
+  if (precision == Precision::kBf16) return DType::kBF16;
+  if (precision == Precision::kFp16) return DType::kF16;
+  return compute;
+}
+
+/// One rounding, from the file's type to T, exactly as the product reads it; by way of f64 a 64-bit
+/// integer would be rounded twice.
+template <class T>
+void read_rounded(const io::FileMatrix& m, std::int64_t row, std::int64_t col, std::int64_t rows,
+                  std::int64_t cols, double* out, std::int64_t ld_out) {
+  std::vector<T> line(static_cast<std::size_t>(cols));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    io::read_block<T>(m, row + i, col, 1, cols, line.data(), cols);
+    std::copy(line.begin(), line.end(), out + i * ld_out);
+  }
 }
 
 std::string number_text(double value) { return fmt::format("{}", value); }
@@ -128,7 +163,7 @@ void add_product_options(CLI::App& app, ProductArgs& args) {
   add_file(app, "--c", args.c0, "C0, the matrix that beta multiplies");
   app.add_option("--precision", args.precision,
                  "arithmetic (default: fp64 when an input is f64 or an integer of 32 bits or more, "
-                 "else fp32)")
+                 "else fp32); bf16 and fp16: A and B rounded to that type, fp32 products and sums")
       ->check(CLI::IsMember(
           std::vector<std::string>{"fp32", "fp64", "tf32", "bf16", "fp16", "fp32-tensor"}));
 }
@@ -138,10 +173,12 @@ double Inputs::flops() const {
 }
 
 double Inputs::intensity() const {
-  const double elements = static_cast<double>(m) * static_cast<double>(k) +
-                          static_cast<double>(k) * static_cast<double>(n) +
-                          static_cast<double>(m) * static_cast<double>(n);
-  return elements > 0 ? flops() / (elements * static_cast<double>(size_of(compute))) : 0;
+  const auto size = [](DType type) { return static_cast<double>(size_of(type)); };
+  const double read = static_cast<double>(m) * static_cast<double>(k) +
+                      static_cast<double>(k) * static_cast<double>(n);
+  const double written = static_cast<double>(m) * static_cast<double>(n);
+  const double bytes = read * size(input) + written * size(compute);
+  return bytes > 0 ? flops() / bytes : 0;
 }
 
 Inputs open_inputs(const ProductArgs& args) {
@@ -161,6 +198,7 @@ Inputs open_inputs(const ProductArgs& args) {
   check_shapes(in);
   in.precision = choose_precision(args, in);
   in.compute = in.precision == Precision::kFp64 ? DType::kF64 : DType::kF32;
+  in.input = input_type(in.precision, in.compute);
   // The product uses the scalars in its own type, and so must the check.
   in.alpha = scalar("--alpha", args.alpha, in.compute);
   in.beta = scalar("--beta", args.beta, in.compute);
@@ -168,31 +206,22 @@ Inputs open_inputs(const ProductArgs& args) {
   return in;
 }
 
-MatrixSource source_for(const io::FileMatrix& m, DType compute, bool drop_pages) {
+MatrixSource source_for(const io::FileMatrix& m, DType type, bool drop_pages) {
   MatrixSource plain = io::source_of(m);
-  const bool rounds = compute == DType::kF32 && wider_than_f32(m.dtype);
+  const bool rounds = loses_bits(m.dtype, type);
   if (!rounds && !drop_pages) return plain;
-  MatrixSource source{plain.rows, plain.cols, {}};
-  source.read = [m, rounds, drop_pages, read = plain.read](std::int64_t row, std::int64_t col,
-                                                           std::int64_t rows, std::int64_t cols,
-                                                           double* out, std::int64_t ld_out) {
-    if (rounds) {
-      // One rounding, from the file's type to f32, exactly as the product reads it; by way of f64
-      // a 64-bit integer would be rounded twice.
-      std::vector<float> line(static_cast<std::size_t>(cols));
-      for (std::int64_t i = 0; i < rows; ++i) {
-        io::read_block<float>(m, row + i, col, 1, cols, line.data(), cols);
-        std::copy(line.begin(), line.end(), out + i * ld_out);
-      }
-    } else {
-      read(row, col, rows, cols, out, ld_out);
-    }
-    if (drop_pages) {
-      const bool by_rows = m.layout == Layout::kRowMajor;
-      io::release_pages(m, by_rows ? row : col, by_rows ? rows : cols);
-    }
-  };
-  return source;
+  auto read = !rounds                ? plain.read
+              : type == DType::kBF16 ? std::bind_front(read_rounded<BFloat16>, m)
+              : type == DType::kF16  ? std::bind_front(read_rounded<Float16>, m)
+                                     : std::bind_front(read_rounded<float>, m);
+  if (!drop_pages) return {plain.rows, plain.cols, read};
+  return {plain.rows, plain.cols,
+          [m, read](std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols,
+                    double* out, std::int64_t ld_out) {
+            read(row, col, rows, cols, out, ld_out);
+            const bool by_rows = m.layout == Layout::kRowMajor;
+            io::release_pages(m, by_rows ? row : col, by_rows ? rows : cols);
+          }};
 }
 
 VerifyProblem verify_problem(const Inputs& in, const io::FileMatrix& c, bool drop_pages) {
@@ -201,12 +230,13 @@ VerifyProblem verify_problem(const Inputs& in, const io::FileMatrix& c, bool dro
   problem.op_b = in.op_b;
   problem.alpha = in.alpha;
   problem.beta = in.beta;
-  problem.a = source_for(in.a, in.compute, drop_pages);
-  problem.b = source_for(in.b, in.compute, drop_pages);
+  problem.a = source_for(in.a, in.input, drop_pages);
+  problem.b = source_for(in.b, in.input, drop_pages);
   if (in.c0) problem.c0 = source_for(*in.c0, in.compute, drop_pages);
   // C is never rounded on reading: what stands in the file is what is judged.
   problem.c = source_for(c, DType::kF64, drop_pages);
-  problem.precision = in.precision;
+  // Rounded to 16 bits, A and B are f32 numbers like others.
+  problem.precision = in.compute == DType::kF64 ? Precision::kFp64 : Precision::kFp32;
   // An integer in the file is what it says: nothing was rounded to its type.
   problem.c_dtype = is_floating(c.dtype) ? c.dtype : DType::kF64;
   return problem;
@@ -220,6 +250,27 @@ VerifyOptions verify_options(const std::string& method, int rounds, std::uint64_
   options.seed = seed;
   options.threads = threads;
   return options;
+}
+
+std::string rounding_text(const Inputs& in) {
+  std::vector<std::string> inputs, parts;
+  bool c0 = false;
+  for (const std::string& name : in.rounded) {
+    if (name == "C0") {
+      c0 = true;
+    } else {
+      inputs.push_back(name);
+    }
+  }
+  if (c0 && in.input == in.compute) {
+    inputs.emplace_back("C0");
+    c0 = false;
+  }
+  if (!inputs.empty()) {
+    parts.push_back(fmt::format("{} rounded to {}", fmt::join(inputs, ", "), to_string(in.input)));
+  }
+  if (c0) parts.push_back(fmt::format("C0 rounded to {}", to_string(in.compute)));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string operation_text(const Inputs& in) {
@@ -244,6 +295,7 @@ Json operation_json(const Inputs& in) {
   json["k"] = in.k;
   json["precision"] = to_string(in.precision);
   json["compute_dtype"] = to_string(in.compute);
+  json["input_dtype"] = to_string(in.input);
   json["rounded_on_reading"] = in.rounded;
   return json;
 }

@@ -32,21 +32,22 @@ struct Inputs {
   io::FileMatrix a, b;
   std::optional<io::FileMatrix> c0;
   std::int64_t m = 0, n = 0, k = 0;
-  Precision precision = Precision::kFp32;  ///< kFp32 or kFp64
-  DType compute = DType::kF32;             ///< the element type of that arithmetic
+  Precision precision = Precision::kFp32;  ///< kFp32, kFp64, kBf16 or kFp16
+  DType compute = DType::kF32;             ///< the element type of products and sums, and of C0
+  DType input = DType::kF32;               ///< of A and B: bf16 or f16 where that is the precision
   std::vector<std::string> rounded;        ///< operands that lose bits on reading: "A", "B", "C0"
 
   double flops() const;
-  /// FLOP per byte of A, B and C, each once, in the compute type.
+  /// FLOP per byte of A, B and C, each once, in the types multiplied and computed.
   double intensity() const;
 };
 
 /// Opens the files and checks shapes and precision. Throws Error in one line.
 Inputs open_inputs(const ProductArgs& args);
 
-/// The operand as the product sees it: rounded to f32 when that is what is computed in. With
+/// The operand as the product sees it: rounded to `type`, the input or the compute type. With
 /// `drop_pages`, pages are given back after each read, so that resident memory stays bounded.
-MatrixSource source_for(const io::FileMatrix& m, DType compute, bool drop_pages);
+MatrixSource source_for(const io::FileMatrix& m, DType type, bool drop_pages);
 
 /// The check of `c` against these inputs. Inputs must outlive it.
 VerifyProblem verify_problem(const Inputs& inputs, const io::FileMatrix& c, bool drop_pages);
@@ -54,6 +55,8 @@ VerifyProblem verify_problem(const Inputs& inputs, const io::FileMatrix& c, bool
 VerifyOptions verify_options(const std::string& method, int rounds, std::uint64_t seed,
                              int threads);
 
+/// "A, B rounded to bf16, C0 rounded to f32"; empty when nothing is.
+std::string rounding_text(const Inputs& inputs);
 /// "A * B^T", "2 * A * B + 0.5 * C0".
 std::string operation_text(const Inputs& inputs);
 Json operation_json(const Inputs& inputs);

@@ -43,6 +43,7 @@ PanelOptions panel_options(const MulArgs& args, const Inputs& in, const DeviceCh
   options.gemm.kernel = args.kernel;
   options.gemm.threads = args.threads;
   options.compute = in.compute;
+  options.input = in.input;
   options.space = device.space;
   options.device = device.index;
   options.memory_bytes = args.memory_bytes;
@@ -67,7 +68,7 @@ bench::Case case_of(const Inputs& in, const DeviceChoice& device) {
     return op_of((op == Op::kT) != (x.layout == Layout::kColMajor));
   };
   bench::Case c =
-      bench::dense_case(seen(in.op_a, in.a), seen(in.op_b, in.b), in.m, in.n, in.k, in.compute);
+      bench::dense_case(seen(in.op_a, in.a), seen(in.op_b, in.b), in.m, in.n, in.k, in.input);
   c.beta = in.beta;
   c.desc.space = device.space;
   c.desc.device = device.space == Space::kCuda ? device.index : -1;
@@ -120,9 +121,9 @@ std::string backend_of(const std::string& kernel) {
   return "";
 }
 
-bool has_cuda_kernel(DType compute) {
+bool has_cuda_kernel(DType input) {
   for (const Kernel& kernel : registry().kernels()) {
-    if (kernel.id.backend == "cuda" && kernel.id.dtype == compute) return true;
+    if (kernel.id.backend == "cuda" && kernel.id.dtype == input) return true;
   }
   return false;
 }
@@ -141,14 +142,14 @@ DeviceChoice named_cuda(int index, std::string reason) {
   return {Space::kCuda, index, std::move(reason)};
 }
 
-DeviceChoice automatic(const std::string& kernel, DType compute) {
+DeviceChoice automatic(const std::string& kernel, DType input) {
   const std::string backend = backend_of(kernel);
   const std::string named = fmt::format("kernel {} was named", kernel);
   if (backend == "cpu") return {Space::kHost, 0, named};
   if (backend == "cuda") return named_cuda(0, named);
   if (cuda_devices().empty()) return {Space::kHost, 0, "no GPU: " + cuda_unavailable_reason()};
-  if (!has_cuda_kernel(compute)) {
-    return {Space::kHost, 0, fmt::format("no CUDA kernel computes {}", to_string(compute))};
+  if (!has_cuda_kernel(input)) {
+    return {Space::kHost, 0, fmt::format("no CUDA kernel takes {}", to_string(input))};
   }
   return {Space::kCuda, 0, "a CUDA device is usable"};
 }
@@ -159,7 +160,7 @@ const DeviceInfo& DeviceChoice::info() const {
   return space == Space::kHost ? cpu_device() : cuda_devices()[static_cast<std::size_t>(index)];
 }
 
-DeviceChoice choose_device(const std::string& device, const std::string& kernel, DType compute) {
+DeviceChoice choose_device(const std::string& device, const std::string& kernel, DType input) {
   const DeviceRequest request = parse_device(device);
   switch (request.kind) {
     case DeviceRequest::Kind::kCpu:
@@ -169,7 +170,7 @@ DeviceChoice choose_device(const std::string& device, const std::string& kernel,
     case DeviceRequest::Kind::kAuto:
       break;
   }
-  return automatic(kernel, compute);
+  return automatic(kernel, input);
 }
 
 int run_mul(const MulArgs& args, const MulEngines& engines) {
@@ -177,7 +178,13 @@ int run_mul(const MulArgs& args, const MulEngines& engines) {
   const Inputs in = open_inputs(args.product);
   check_output_path(args);
   MulOutcome outcome;
-  outcome.device = choose_device(args.device, args.kernel, in.compute);
+  outcome.device = choose_device(args.device, args.kernel, in.input);
+  if (outcome.device.space == Space::kCuda && !has_cuda_kernel(in.input)) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("--precision {}: no CUDA kernel of this version computes in it; "
+                            "--device cpu does",
+                            to_string(in.precision)));
+  }
   outcome.threads = outcome.device.space == Space::kHost ? resolve_threads(args.threads) : 1;
   outcome.out_dtype = args.dtype.empty() ? in.compute : parse_dtype(args.dtype);
   {

@@ -37,7 +37,7 @@ struct DeviceChoice {
   const DeviceInfo& info() const;
 };
 /// Throws Error(kNoDevice) when the one asked for is not there.
-DeviceChoice choose_device(const std::string& device, const std::string& kernel, DType compute);
+DeviceChoice choose_device(const std::string& device, const std::string& kernel, DType input);
 
 /// Everything the report says.
 struct MulOutcome {

@@ -41,9 +41,9 @@ std::string device_text(const MulOutcome& outcome) {
 
 std::string precision_text(const Inputs& in) {
   std::string text(to_string(in.precision));
+  if (in.input != in.compute) text += ", with products and sums in fp32";
   if (!in.rounded.empty()) {
-    text += fmt::format("; {} rounded to f32 on reading, and checked as rounded",
-                        fmt::join(in.rounded, ", "));
+    text += fmt::format("; {} on reading, and checked as rounded", rounding_text(in));
   }
   return text;
 }

@@ -50,9 +50,7 @@ void report(const VerifyArgs& args, const Inputs& in, const io::FileMatrix& c,
   if (in.c0) fmt::print("C0       {}\n", matrix_text(*in.c0));
   fmt::print("C        {}\n", matrix_text(c));
   fmt::print("against  {} arithmetic{}\n", to_string(in.precision),
-             in.rounded.empty()
-                 ? ""
-                 : fmt::format(", {} rounded to f32 on reading", fmt::join(in.rounded, ", ")));
+             in.rounded.empty() ? "" : fmt::format(", {} on reading", rounding_text(in)));
   fmt::print("check    {}  {}, {}\n", verdict(found.passed), found.to_string(),
              format_seconds(elapsed_s));
 }
