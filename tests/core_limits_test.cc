@@ -51,7 +51,7 @@ void for_each_cpu_kernel(DType dtype, F f) {
 }
 
 // D1: leading dimensions so large that 32-bit offsets would wrap, in every operand, op and layout.
-template <class T>
+template <class In, class T = In>
 void expect_right_beyond_two_to_the_31() {
   constexpr std::int64_t size = 3, ld = (std::int64_t{1} << 31) + 11;
   const std::size_t bytes = static_cast<std::size_t>(size * ld) * sizeof(T);
@@ -59,22 +59,22 @@ void expect_right_beyond_two_to_the_31() {
   if (a_memory.data() == nullptr || b_memory.data() == nullptr || c_memory.data() == nullptr) {
     GTEST_SKIP() << "no address space for three times " << bytes << " bytes";
   }
-  for_each_cpu_kernel(DTypeOf<T>::value, [&](const Kernel& kernel) {
+  for_each_cpu_kernel(DTypeOf<In>::value, [&](const Kernel& kernel) {
     for (int variant = 0; variant < 16; ++variant) {
       const Op op_a = variant & 1 ? Op::kT : Op::kN, op_b = variant & 2 ? Op::kT : Op::kN;
       const Layout layout_in = variant & 4 ? Layout::kColMajor : Layout::kRowMajor;
       const Layout layout_c = variant & 8 ? Layout::kColMajor : Layout::kRowMajor;
-      const MatrixView<T> a(static_cast<T*>(a_memory.data()), size, size, ld, layout_in);
-      const MatrixView<T> b(static_cast<T*>(b_memory.data()), size, size, ld, layout_in);
+      const MatrixView<In> a(static_cast<In*>(a_memory.data()), size, size, ld, layout_in);
+      const MatrixView<In> b(static_cast<In*>(b_memory.data()), size, size, ld, layout_in);
       const MatrixView<T> c(static_cast<T*>(c_memory.data()), size, size, ld, layout_c);
       for (std::int64_t i = 0; i < size; ++i) {
         for (std::int64_t j = 0; j < size; ++j) {
-          element(a, i, j) = static_cast<T>(1 + i + 5 * j);
-          element(b, i, j) = static_cast<T>(2 - 3 * i + j);
+          element(a, i, j) = static_cast<In>(static_cast<T>(1 + i + 5 * j));
+          element(b, i, j) = static_cast<In>(static_cast<T>(2 - 3 * i + j));
           element(c, i, j) = static_cast<T>(i - 7 * j);
         }
       }
-      gemm(op_a, op_b, T{2}, MatrixView<const T>(a), MatrixView<const T>(b), T{3}, c,
+      gemm(op_a, op_b, T{2}, MatrixView<const In>(a), MatrixView<const In>(b), T{3}, c,
            named(kernel));
       for (std::int64_t i = 0; i < size; ++i) {
         for (std::int64_t j = 0; j < size; ++j) {
@@ -93,6 +93,10 @@ void expect_right_beyond_two_to_the_31() {
 
 TEST(LargeOffsets, ElementsBeyondTwoToThe31F32) { expect_right_beyond_two_to_the_31<float>(); }
 TEST(LargeOffsets, ElementsBeyondTwoToThe31F64) { expect_right_beyond_two_to_the_31<double>(); }
+TEST(LargeOffsets, ElementsBeyondTwoToThe31Bf16AndF16) {
+  expect_right_beyond_two_to_the_31<BFloat16, float>();
+  expect_right_beyond_two_to_the_31<Float16, float>();
+}
 
 // D1: members of a batch farther apart than 2^31 elements, forwards and backwards.
 TEST(LargeOffsets, BatchStridesBeyondTwoToThe31) {

@@ -160,6 +160,19 @@ TYPED_TEST(HalfType, SameBitsAsFp32OnWidenedInputs) {
   }
 }
 
+// J2: partial sums pass the largest f16 and come back.
+TYPED_TEST(HalfType, SumsAreFp32WhateverTheInputs) {
+  constexpr int64_t kDepth = 32768;
+  TestMatrix<TypeParam> a(3, kDepth), b(kDepth, 2);
+  a.fill_constant(TypeParam(64.0F));
+  b.fill([](int64_t p, int64_t, int64_t) { return TypeParam(p < kDepth / 2 ? 64.0F : -64.0F); });
+  this->for_each_kernel([&](const GemmOptions& options) {
+    TestMatrix<float> c(3, 2);
+    gemm(Op::kN, Op::kN, 1.0F, a.view(), b.view(), 0.0F, c.view(), options);
+    for (int64_t i = 0; i < 6; ++i) ASSERT_EQ(c.at(i / 2, i % 2), 0.0F);
+  });
+}
+
 TYPED_TEST(HalfType, AutoTakesAKernelForTheTypeWhateverTheShape) {
   const std::string type(to_string(DTypeOf<TypeParam>::value));
   for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},

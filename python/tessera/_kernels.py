@@ -14,7 +14,7 @@ class Kernel:
     id: str
     backend: str  # "cpu" or "cuda"
     family: str
-    dtype: str  # "float32" or "float64"
+    dtype: str  # of a and b: "float32", "float64", "float16" or "bfloat16"
     stem: str  # source file without suffix
     summary: str  # the idea
     why: str  # what it does about what held the rung before

@@ -85,7 +85,11 @@ def test_small_and_empty(m, n, k):
     assert_product(tessera.gemm(a, b), a, b)
 
 
-@pytest.mark.parametrize("kernel", [k for k in tessera.kernels() if k.backend == "cpu"], ids=str)
+CPU_KERNELS = [k for k in tessera.kernels() if k.backend == "cpu"]
+
+
+# Arrays of 16 bits are widened before a kernel sees them.
+@pytest.mark.parametrize("kernel", [k for k in CPU_KERNELS if "16" not in k.dtype], ids=str)
 def test_every_cpu_kernel(kernel):
     a, b = random(18, (65, 33), kernel.dtype), random(19, (33, 70), kernel.dtype)
     assert_product(tessera.gemm(a, b, kernel=kernel.id), a, b)

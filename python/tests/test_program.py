@@ -70,6 +70,8 @@ def test_kernels():
         "cpu", "naive", "float32", "c01_naive",
     )  # fmt: skip
     assert naive.summary and naive.limits
+    assert kernels["cpu.blocked.bf16"].dtype == "bfloat16"
+    assert kernels["cpu.blocked.f16"].dtype == "float16"
 
 
 def test_tune(tmp_path, monkeypatch):
