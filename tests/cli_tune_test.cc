@@ -121,6 +121,21 @@ class CliTune : public CliTest {
   std::vector<std::vector<std::string>> contests_;
 };
 
+TEST_F(CliTune, InputsOfSixteenBitsAreShapesOfTheirOwn) {
+  expect_ok(program({"32", "24", "16"}));
+  expect_ok(program({"32", "24", "16", "--dtype", "bf16"}));
+  const Json shapes = cache_json()["entries"][0]["shapes"];
+  ASSERT_EQ(shapes.size(), 2U);
+  for (const Json& shape : shapes) {
+    for (const auto& [id, timing] : shape["kernels"].items()) {
+      EXPECT_EQ(id.substr(id.rfind('.') + 1), shape["dtype"]);
+    }
+  }
+  const Ran again = program({"32", "24", "16", "--dtype", "bf16"});
+  expect_ok(again);
+  EXPECT_EQ(again.err.find("ignored"), std::string::npos) << again.err;
+}
+
 TEST_F(CliTune, I5_EveryShapeIsKeptOddOnesToo) {
   args_.budget = "1h";
   tune({255, 2048, 16});

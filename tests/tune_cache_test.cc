@@ -128,7 +128,7 @@ TEST(TuneCache, I8_OneEditedEntryIsLeftOutAndTheRestStays) {
       {"half a size", [&](Json& e) { shape(e)["n"] = 0.5; }},
       {"huge size", [&](Json& e) { shape(e)["n"] = 1e300; }},
       {"ops", [&](Json& e) { shape(e)["ops"] = "NX"; }},
-      {"type", [&](Json& e) { shape(e)["dtype"] = "f16"; }},
+      {"type", [&](Json& e) { shape(e)["dtype"] = "i8"; }},
       {"kernels", [&](Json& e) { shape(e)["kernels"] = 7; }},
       {"shape", [&](Json& e) { shape(e) = "64x64x64"; }},
       {"shapes", [&](Json& e) { e["shapes"] = "none"; }},

@@ -39,8 +39,9 @@ TuneShape read_shape(const JsonReader& json) {
     json.fault("ops", fmt::format(" is \"{}\": NN, NT, TN or TT", shape.ops));
   }
   const std::string dtype = json.text("dtype", "f32");
-  if (dtype != "f32" && dtype != "f64") {
-    json.fault("dtype", fmt::format(" is \"{}\": f32 or f64", dtype));
+  const std::vector<std::string> dtypes = {"f32", "f64", "bf16", "f16"};
+  if (std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end()) {
+    json.fault("dtype", fmt::format(" is \"{}\": f32, f64, bf16 or f16", dtype));
   }
   shape.dtype = parse_dtype(dtype);
   return shape;
