@@ -1,6 +1,7 @@
 // A whole run: rows, the device's peaks, who was there and what was left out; as JSON.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // What a run of `tessera bench` found, and its JSON: one schema for bench, ladder, tune and report.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

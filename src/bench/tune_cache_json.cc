@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 
 #include "bench/json_reader.h"
 #include "bench/tune_cache.h"
