@@ -187,7 +187,7 @@ void check(const Kernel& kernel, const Shape& s, const DeviceInfo& device, int t
   EXPECT_EQ(std::memcmp(b.data, b0.data(), b0.size() * sizeof(In)), 0) << "B written";
 }
 
-/// Shapes around the register tiles (8 x 48, 8 x 24, 6 x 16, 6 x 8, 6 x 12, 6 x 2) and the depth
+/// Shapes around the register tiles (14 x 32, 14 x 16, 6 x 16, 6 x 8, 6 x 12, 6 x 2) and the depth
 /// blocks, with all four ops, both kinds of beta, packed and padded.
 std::vector<Shape> shapes() {
   std::vector<Shape> out;
@@ -197,7 +197,7 @@ std::vector<Shape> shapes() {
                                    {7, 17, 9},      {8, 12, 16},  {13, 31, 15}, {14, 32, 16},
                                    {15, 33, 17},    {29, 65, 63}, {35, 79, 19}, {3, 3, 431},
                                    {1, 257, 3},     {257, 1, 5},  {1, 40, 129}, {17, 100, 70},
-                                   {100, 100, 100}, {48, 96, 15}, {24, 96, 18}};
+                                   {100, 100, 100}, {42, 96, 15}, {84, 96, 18}};
   int number = 0;
   for (const auto& [m, n, k] : sizes) {
     for (int ops = 0; ops < 4; ++ops, ++number) {
@@ -259,10 +259,12 @@ TEST_P(EverySimd, ManyBlocks) {
   for (int ops = 0; ops < 4; ++ops) {
     const bool trans_a = (ops & 1) != 0, trans_b = (ops & 2) != 0;
     const double beta = ops == 1 ? 0 : -1.0;
-    // Large; deep, for depth blocks of the real caches; a few rows and one, and one column, wider
-    // than what is kept of sums and of the vector.
+    // Large; deep, for depth blocks of the real caches; rows of A and of B 4096 bytes apart; a few
+    // rows and one, and one column, wider than what is kept of sums and of the vector.
     for (const Shape& s : {Shape{103, 111, 139, trans_a, trans_b, 2, beta, 1, true},
                            Shape{9, 40, 1100, trans_a, trans_b, 1, beta, 3, true},
+                           Shape{29, 40, 1024, trans_a, trans_b, 1, beta, 0, true},
+                           Shape{30, 1024, 33, trans_a, trans_b, 1, beta, 0, true},
                            Shape{5, 1700, 35, trans_a, trans_b, 1, beta, 0, true},
                            Shape{24, 300, 70, trans_a, trans_b, 1.5, beta, 1, true},
                            Shape{1, 1100, 40, trans_a, trans_b, -2, beta, 1, true},

@@ -35,7 +35,17 @@ struct Product {
   T alpha, beta;
   Blocks blocks;
   int64_t in_place_bytes;  // rows of B that span more are packed
+  int64_t strip_rows;
 };
+
+/// Rows of A that a tile reads side by side. Rows a multiple of 4096 bytes apart meet in one set of
+/// L1, which holds 8 to 12 lines: more would push each other out before their lines are used up.
+template <class T>
+int64_t rows_side_by_side(const Problem& p, const TileKit<T>& kit) {
+  constexpr int64_t kSetPeriod = 4096 / sizeof(T), kWays = 8;
+  const bool one_set = !p.trans_a && p.lda % kSetPeriod == 0;
+  return one_set ? std::min<int64_t>(kit.rows, kWays) : kit.rows;
+}
 
 /// Rows [first, ...) cut into strips of nearly equal height, the higher ones first.
 struct Strips {
@@ -64,7 +74,9 @@ void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, in
                      T* packed) {
   const Problem& p = x.p;
   const int64_t width = x.kit.cols;
-  const int64_t mc = even_block(i1 - i0, x.blocks.mc, x.kit.rows);
+  // Two panels at most: A comes from memory once, if the second finds it in L1.
+  const bool is_narrow = j1 - j0 <= 2 * width;
+  const int64_t mc = even_block(i1 - i0, is_narrow ? 2 * x.strip_rows : x.blocks.mc, x.strip_rows);
   const int64_t nc = even_block(j1 - j0, x.blocks.nc, width);
   const int64_t kc = even_block(p.k, x.blocks.kc, kDepthStep);
   for (int64_t q = 0; q < p.k; q += kc) {
@@ -81,7 +93,7 @@ void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, in
       TileCall<T> call{depth, nullptr, p.lda,  p.lda, nullptr, width, nullptr,
                        p.ldc, x.alpha, x.beta, merge, 0,       0};
       for (int64_t i = i0; i < i1; i += mc) {
-        const Strips strips(i, std::min(mc, i1 - i), x.kit.rows);
+        const Strips strips(i, std::min(mc, i1 - i), x.strip_rows);
         int64_t j = j_block;
         for (int64_t number = 0; number < panels; ++number, j += call.cols) {
           const int64_t vectors = low + (number < wider ? 1 : 0);
@@ -127,7 +139,8 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
                              static_cast<T>(o.alpha),
                              static_cast<T>(o.beta),
                              blocks,
-                             context.device.l2_bytes / 2};
+                             context.device.l2_bytes / 2,
+                             rows_side_by_side<T>(p, kit)};
     auto* const packed = static_cast<std::byte*>(context.workspace) + worker * slot_bytes;
     multiply_region(product, i, std::min(i + regions.rows, p.m), j, std::min(j + regions.cols, p.n),
                     reinterpret_cast<T*>(packed));
