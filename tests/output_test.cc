@@ -373,7 +373,7 @@ TEST(Output, ChangeOfTheWorkingDirectoryDoesNotMoveIt) {
 
 TEST(Output, LongNamesWork) {
   const TempDir dir;
-  const std::string name = std::string(251, 'n') + ".npy";
+  const std::string name = fmt::format("{:n>251}.npy", "");
   OutputMatrix out(dir.file(name), DType::kF32, 1, 1);
   out.commit();
   EXPECT_EQ(dir.names(), Names{name});

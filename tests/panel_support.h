@@ -99,9 +99,9 @@ inline std::string npy_header(std::int64_t rows, std::int64_t cols, Stored how) 
                      : how.dtype == DType::kF16 ? "f2"
                      : how.dtype == DType::kF32 ? "f4"
                                                 : "f8";
-  std::string text = std::string("{'descr': '") + (how.big_endian ? '>' : '<') + kind +
-                     "', 'fortran_order': " + (how.fortran ? "True" : "False") + ", 'shape': (" +
-                     std::to_string(rows) + ", " + std::to_string(cols) + "), }";
+  std::string text =
+      fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': ({}, {}), }}",
+                  how.big_endian ? '>' : '<', kind, how.fortran ? "True" : "False", rows, cols);
   text.resize((text.size() + 10 + 1 + 63) / 64 * 64 - 10 - 1, ' ');
   text += '\n';
   std::string out = "\x93NUMPY";
