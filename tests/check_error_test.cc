@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "support/cli.h"
+#include "support/sanitized.h"
 
 namespace tessera::test {
 namespace {
@@ -384,9 +385,7 @@ TEST_F(CheckError, AHostThatWaitsForAKernelThatIsTooLarge) {
 
 // Heaps that are found broken by malloc or free are a finding too, whatever these have locked.
 TEST_F(CheckError, AHostThatBreaksItsHeap) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "under AddressSanitizer the heap is its own";
-#endif
+  if (kProgramsSanitized) GTEST_SKIP() << "under AddressSanitizer the heap is its own";
   const std::string breaks =
       "char* p = (char*)malloc(40); for (int i = 0; i < 4000; ++i) p[i - 64] = 7; free(p); return";
   const Ran ran = check_text("#include <cstdlib>\n" +

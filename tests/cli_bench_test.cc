@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/cli.h"
+#include "support/sanitized.h"
 #include "tessera/kernel.h"
 
 namespace tessera::test {
@@ -318,18 +319,11 @@ TEST_F(CliBench, ResultsAreWrittenWholeOrNotAtAll) {
 }
 
 TEST_F(CliBench, ABuildThatIsNotForSpeedSaysSo) {
-#if defined(__SANITIZE_ADDRESS__)
-  constexpr bool kSlow = true;
-#elif defined(__has_feature)
-  constexpr bool kSlow = __has_feature(address_sanitizer);
-#else
-  constexpr bool kSlow = false;
-#endif
   const Ran ran = bench({"16", "16", "16", "--json-file", path("r.json")});
   expect_ok(ran);
-  EXPECT_EQ(contains(ran.out, "times mean little"), kSlow) << ran.out;
+  EXPECT_EQ(contains(ran.out, "times mean little"), kProgramsSanitized) << ran.out;
   const Json json = Json::parse(read_file(path("r.json")), nullptr, false);
-  EXPECT_EQ(json["provenance"].contains("slow_build"), kSlow);
+  EXPECT_EQ(json["provenance"].contains("slow_build"), kProgramsSanitized);
 }
 
 TEST_F(CliBench, LadderOnTheCpu) {

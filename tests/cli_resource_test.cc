@@ -7,22 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "support/cli.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TESSERA_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TESSERA_SANITIZED 1
-#endif
-#endif
-#ifndef TESSERA_SANITIZED
-#define TESSERA_SANITIZED 0
-#endif
+#include "support/sanitized.h"
 
 // Sanitizers reserve terabytes of address space, keep shadows of all memory, and ThreadSanitizer
 // holds signals back while a loop computes.
 #define SKIP_UNDER_SANITIZERS() \
-  if (TESSERA_SANITIZED) GTEST_SKIP() << "memory and signals are not as in a plain build"
+  if (kProgramsSanitized) GTEST_SKIP() << "memory and signals are not as in a plain build"
 
 namespace tessera::test {
 namespace {
@@ -168,7 +158,7 @@ TEST_F(CliResource, AGigabyteOpensWithoutBeingRead) {
   const Ran ran = run_tessera({"show", path("big.npy")});
   expect_ok(ran);
   EXPECT_NE(ran.out.find("16384"), std::string::npos) << ran.out;
-  if (!TESSERA_SANITIZED) {
+  if (!kProgramsSanitized) {
     EXPECT_LE(ran.max_rss_bytes, 64 * kMiB);
   }
 }
