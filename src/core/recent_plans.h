@@ -1,5 +1,5 @@
-// The plans of a thread's last products on the host: a program mostly repeats its shapes, and for a
-// small product choosing a kernel takes longer than running it.
+// The plans of some of a thread's last products on the host: a program mostly repeats its shapes,
+// and for a small product choosing a kernel takes longer than running it.
 #pragma once
 
 #include "tessera/plan.h"

@@ -200,7 +200,10 @@ void parallel_for(int threads, std::int64_t tasks,
 }
 
 void wait_until(const std::atomic<std::int64_t>& count, std::int64_t least) {
-  for (Spin spin; count.load(std::memory_order_acquire) < least;) spin.wait();
+  for (Spin spin; count.load(std::memory_order_acquire) < least;) {
+    // A task that takes this long may need the very core, and a yield need not give it away.
+    if (!spin.wait()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
 }
 
 }  // namespace tessera

@@ -23,7 +23,7 @@ void parallel_for(int threads, std::int64_t tasks,
                   const std::function<void(std::int64_t task, int worker)>& body);
 
 /// Returns when `count`, which other tasks raise, has reached `least`; what they wrote before is
-/// seen after. Yields the core while it waits.
+/// seen after. Spins, yields the core, and sleeps in the end.
 void wait_until(const std::atomic<std::int64_t>& count, std::int64_t least);
 
 }  // namespace tessera

@@ -21,7 +21,7 @@ std::uint16_t swap_bytes(std::uint16_t x) { return __builtin_bswap16(x); }
 std::uint32_t swap_bytes(std::uint32_t x) { return __builtin_bswap32(x); }
 std::uint64_t swap_bytes(std::uint64_t x) { return __builtin_bswap64(x); }
 
-/// The same, of 64 bits, rounded to odd to the 53 of a double.
+/// An integer of 64 bits, rounded to odd to the 53 of a double.
 template <class X>
 double to_double_odd(X x) {
   const X low = x & X{0x7ff};

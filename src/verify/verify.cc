@@ -73,7 +73,7 @@ Check make_check(const VerifyProblem& p) {
   require_shape("C", p.c, out.m, out.n);
   require_readable("C", p.c);
 
-  // gemm rounds the scalars to the operands' type before it asks whether they are zero.
+  // gemm rounds the scalars to C's type before it asks whether they are zero.
   out.alpha = fp64 ? p.alpha : round_to_f32(p.alpha);
   out.beta = fp64 ? p.beta : round_to_f32(p.beta);
   if (out.alpha == 0 || out.k == 0) {

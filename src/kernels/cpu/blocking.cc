@@ -16,9 +16,10 @@ int64_t round_down(int64_t a, int64_t step) { return std::max(a / step, int64_t{
 constexpr int64_t kMinDepth = 64, kMaxDepth = 512;
 // Rows of C that are written side by side when the depth is small: each lies on a page of its own.
 constexpr int64_t kMostBlockRows = 384;
-constexpr int64_t kMostBytes = int64_t{48} << 20;        // of all threads together
-constexpr int64_t kBlockBytes = int64_t{8} << 20;        // a block of B
-constexpr int64_t kMinWorkerBytes = int64_t{192} << 10;  // twice a strip and a panel of any target
+constexpr int64_t kMostBytes = int64_t{48} << 20;  // of all threads together
+constexpr int64_t kBlockBytes = int64_t{8} << 20;  // a block of B
+constexpr int64_t kMinWorkerBytes = int64_t{192}
+                                    << 10;  // a strip in its half, two panels beside it
 
 double multiply_adds(const Problem& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *

@@ -74,7 +74,8 @@ void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, in
                      T* packed) {
   const Problem& p = x.p;
   const int64_t width = x.kit.cols;
-  // Two panels at most: A comes from memory once, if the second finds it in L1.
+  // Two panels at most: A comes from memory once, if the second finds it in L1. (Rows are not
+  // copied, so a block may end in a strip that is not whole.)
   const bool is_narrow = j1 - j0 <= 2 * width;
   const int64_t mc = even_block(i1 - i0, is_narrow ? 2 * x.strip_rows : x.blocks.mc, x.strip_rows);
   const int64_t nc = even_block(j1 - j0, x.blocks.nc, width);
