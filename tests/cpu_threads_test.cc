@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/threads.h"
+#include "support/sanitized.h"
 #include "tessera/gemm.h"
 #include "tessera/plan.h"
 
@@ -30,11 +31,6 @@ namespace {
 constexpr bool kThreadSanitizer = true;
 #else
 constexpr bool kThreadSanitizer = false;
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = kThreadSanitizer;
 #endif
 
 template <class T>
@@ -181,7 +177,7 @@ template <class T>
 void expect_same_bits_for_any_threads() {
   const Product<T> product{331, 337, 347};
   const std::vector<T> expected = product.run(1);
-  const int repeats = kSanitized ? 2 : 20;
+  const int repeats = test::kProgramsSanitized ? 2 : 20;
   for (int threads = 1; threads <= 16; ++threads) {
     GemmDesc desc;
     desc.dtype = DTypeOf<T>::value;
@@ -220,7 +216,7 @@ TEST(BlockedThreads, SameBitsForSkinnyShapes) {
 // K1: no work buffer is shared between callers.
 TEST(BlockedThreads, TwentyCallersAtOnce) {
   const std::int64_t m = 128, n = 128, k = 1152;
-  const int calls = kSanitized ? 20 : 500;
+  const int calls = test::kProgramsSanitized ? 20 : 500;
   const std::vector<float> a = random_vector<float>(m * k, 1), b = random_vector<float>(k * n, 2);
   const auto run = [&](std::vector<float>& c, int threads) {
     GemmOptions options;

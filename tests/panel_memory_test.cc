@@ -8,14 +8,7 @@
 #include <string>
 
 #include "panel_support.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TESSERA_SHADOW_MEMORY 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TESSERA_SHADOW_MEMORY 1
-#endif
-#endif
+#include "support/sanitized.h"
 
 namespace tessera::panel {
 namespace {
@@ -63,9 +56,7 @@ std::int64_t peak_growth(const std::function<void()>& warm_up, const std::functi
 class PanelMemory : public ::testing::Test {
  protected:
   void SetUp() override {
-#ifdef TESSERA_SHADOW_MEMORY
-    GTEST_SKIP() << "resident memory includes the sanitizer's shadow";
-#endif
+    if (test::kProgramsSanitized) GTEST_SKIP() << "resident memory includes the sanitizer's shadow";
     if (status_bytes("VmHWM") < 0) GTEST_SKIP() << "no VmHWM in /proc/self/status";
   }
 

@@ -1,5 +1,5 @@
-// Whether the programs that tests run are built with sanitizers. A test that only runs them is
-// itself built without, so that its compiler does not know.
+// Whether the programs that tests run are built with sanitizers, as most tests then are. A test
+// that only runs them is itself built without, so that its compiler does not know.
 #pragma once
 
 namespace tessera::test {

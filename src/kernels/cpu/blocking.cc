@@ -16,10 +16,10 @@ int64_t round_down(int64_t a, int64_t step) { return std::max(a / step, int64_t{
 constexpr int64_t kMinDepth = 64, kMaxDepth = 512;
 // Rows of C that are written side by side when the depth is small: each lies on a page of its own.
 constexpr int64_t kMostBlockRows = 384;
-constexpr int64_t kMostBytes = int64_t{48} << 20;  // of all threads together
-constexpr int64_t kBlockBytes = int64_t{8} << 20;  // a block of B
-constexpr int64_t kMinWorkerBytes = int64_t{192}
-                                    << 10;  // a strip in its half, two panels beside it
+constexpr int64_t kMostBytes = int64_t{48} << 20;        // of all threads together
+constexpr int64_t kBlockBytes = int64_t{8} << 20;        // a block of B
+constexpr int64_t kMinDirectBytes = int64_t{128} << 10;  // a panel of any target
+constexpr int64_t kMinWorkerBytes = int64_t{192} << 10;  // a strip in half of it, two panels
 
 double multiply_adds(const Problem& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
@@ -61,7 +61,7 @@ Blocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShap
                             std::size_t worker_bytes) {
   // A small product is one block whatever the caches, and must not wait for a dozen divisions.
   constexpr int64_t kSmall = 128;
-  static_assert(kSmall * kMinDepth * sizeof(double) <= kMinWorkerBytes / 2);
+  static_assert(kSmall * kMinDepth * sizeof(double) <= kMinDirectBytes);
   if (p.m <= kSmall && p.n <= kSmall - kMaxTileRowBytes / 4 && p.k <= kMinDepth) {
     return {round_up(p.m, tile.rows), round_up(p.n, tile.cols), kMinDepth};
   }
@@ -122,7 +122,7 @@ Teams choose_teams(const Problem& p, int threads) {
 std::size_t direct_worker_bytes(const Problem& p, int threads) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   const int64_t most =
-      std::clamp(kMostBytes / useful_threads(p, threads), int64_t{128} << 10, int64_t{256} << 10);
+      std::clamp(kMostBytes / useful_threads(p, threads), kMinDirectBytes, int64_t{256} << 10);
   const int64_t columns = std::min(p.n, most) + kMaxTileRowBytes / size;
   const int64_t depth = round_up(std::min(p.k, kMaxDepth), kDepthStep);
   return static_cast<std::size_t>(round_up(std::min(most, columns * depth * size), 256));

@@ -99,11 +99,10 @@ struct Progress {
 /// For each, some tasks pack its panels and others then multiply their region of C by it; they are
 /// numbered in that order, and a task waits for what it reads and for what it overwrites.
 template <class In, class T>
-void multiply_together(const Product<In, T>& all, int64_t count, const DeviceInfo& device,
+void multiply_together(const Product<In, T>& all, int64_t count, const Blocks& blocks,
                        const Team& team, std::byte* workspace) {
   const Problem& p = all.p;
   const TileShape tile{all.kit.rows, all.kit.cols};
-  const Blocks blocks = choose_blocks(p, device, tile, team);
   const int64_t nc = even_block(p.n, blocks.nc, tile.cols);
   const int64_t kc = even_block(p.k, blocks.kc, kDepthStep);
   const int64_t blocks_across = ceil_div(p.n, nc), blocks_deep = ceil_div(p.k, kc);
@@ -182,11 +181,10 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
                            streams};
   auto* const workspace = static_cast<std::byte*>(context.workspace);
   if (teams.team.threads > 1 || teams.count == 1) {
-    return multiply_together(all, p.batch, context.device, teams.team, workspace);
+    return multiply_together(all, p.batch, blocks, teams.team, workspace);
   }
   const auto multiply_one = [&](int64_t i, int worker) {
-    multiply_together(all.member(i), 1, context.device, teams.team,
-                      workspace + worker * teams.team.bytes);
+    multiply_together(all.member(i), 1, blocks, teams.team, workspace + worker * teams.team.bytes);
   };
   parallel_for(teams.count, p.batch, std::cref(multiply_one));
 }
