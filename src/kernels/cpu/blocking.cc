@@ -16,14 +16,21 @@ int64_t round_down(int64_t a, int64_t step) { return std::max(a / step, int64_t{
 constexpr int64_t kMinDepth = 64, kMaxDepth = 512;
 // Rows of C that are written side by side when the depth is small: each lies on a page of its own.
 constexpr int64_t kMostBlockRows = 384;
-constexpr int64_t kMostBytes = int64_t{48} << 20;        // of all threads together
-constexpr int64_t kBlockBytes = int64_t{8} << 20;        // a block of B
-constexpr int64_t kMinDirectBytes = int64_t{128} << 10;  // a panel of any target
+constexpr int64_t kMostBytes = int64_t{48} << 20;                  // of all threads together
+constexpr int64_t kBlockBytes = int64_t{8} << 20;                  // a block of B
+constexpr int64_t kMinDirectBytes = kMaxWideRowBytes * kMaxDepth;  // a panel of any target
+constexpr int64_t kMostDirectBytes = int64_t{1} << 20;
 constexpr int64_t kMinWorkerBytes = int64_t{192} << 10;  // a strip in half of it, two panels
 
 double multiply_adds(const Problem& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
          static_cast<double>(p.batch);
+}
+
+/// kc for panels of B with rows of so many bytes.
+int64_t block_depth(const DeviceInfo& device, int64_t row_bytes) {
+  return std::clamp(round_down(device.l1_bytes * 2 / 3 / row_bytes, kDepthStep), kMinDepth,
+                    kMaxDepth);
 }
 
 }  // namespace
@@ -41,9 +48,7 @@ double multiply_adds(const Problem& p) {
 Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile, const Team& team) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   Blocks out;
-  const int64_t panel_bytes = device.l1_bytes * 2 / 3;
-  out.kc =
-      std::clamp(round_down(panel_bytes / (tile.cols * size), kDepthStep), kMinDepth, kMaxDepth);
+  out.kc = block_depth(device, tile.cols * size);
   const int64_t line_bytes = even_block(p.k, out.kc, kDepthStep) * size;
   // A cache line for each block's padding.
   const int64_t bytes =
@@ -57,21 +62,27 @@ Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
   return out;
 }
 
-Blocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
-                            std::size_t worker_bytes) {
-  // A small product is one block whatever the caches, and must not wait for a dozen divisions.
-  constexpr int64_t kSmall = 128;
-  static_assert(kSmall * kMinDepth * sizeof(double) <= kMinDirectBytes);
-  if (p.m <= kSmall && p.n <= kSmall - kMaxTileRowBytes / 4 && p.k <= kMinDepth) {
-    return {round_up(p.m, tile.rows), round_up(p.n, tile.cols), kMinDepth};
-  }
-  Blocks out = choose_blocks(p, device, tile, {1, worker_bytes});
-  const int64_t line_bytes =
-      even_block(p.k, out.kc, kDepthStep) * static_cast<int64_t>(size_of(p.dtype));
-  const int64_t rows = std::min(device.l2_bytes / 4 / line_bytes, kMostBlockRows);
-  out.mc = std::min(round_down(rows, tile.rows), round_up(p.m, tile.rows));
-  const int64_t columns = static_cast<int64_t>(worker_bytes) / line_bytes;
-  out.nc = std::min(round_down(columns, tile.cols), round_up(p.n, tile.cols));
+namespace {
+
+/// Rows of B as they lie are the panels' rows; they must not push each other out of L2.
+bool reads_b_in_place(const Problem& p, const DeviceInfo& device) {
+  const auto size = static_cast<int64_t>(size_of(p.dtype));
+  return !p.trans_b && saturating_mul(p.k, p.ldb) <= device.l2_bytes / 2 / size;
+}
+
+}  // namespace
+
+DirectBlocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
+                                  int64_t widest_cols, std::size_t worker_bytes) {
+  const auto size = static_cast<int64_t>(size_of(p.dtype));
+  DirectBlocks out{};
+  out.kc = even_block(p.k, block_depth(device, tile.cols * size), kDepthStep);
+  out.b_in_place = reads_b_in_place(p, device);
+  if (out.b_in_place) return out;
+  // All columns if a block as deep as the sums has room for them, then as deep as there is room.
+  const auto elements = static_cast<int64_t>(worker_bytes) / size;
+  out.nc = std::min(round_down(elements / out.kc, widest_cols), round_up(p.n, widest_cols));
+  out.packed_depth = round_down(elements / out.nc, out.kc);
   return out;
 }
 
@@ -118,13 +129,14 @@ Teams choose_teams(const Problem& p, int threads) {
   return out;
 }
 
-// Half a block of B at most, and at least the widest panel at the greatest depth.
-std::size_t direct_worker_bytes(const Problem& p, int threads) {
+// B whole if it is small, and at least the widest panel at the greatest depth.
+std::size_t direct_worker_bytes(const Problem& p, const DeviceInfo& device, int threads) {
+  if (reads_b_in_place(p, device)) return 0;
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   const int64_t most =
-      std::clamp(kMostBytes / useful_threads(p, threads), kMinDirectBytes, int64_t{256} << 10);
-  const int64_t columns = std::min(p.n, most) + kMaxTileRowBytes / size;
-  const int64_t depth = round_up(std::min(p.k, kMaxDepth), kDepthStep);
+      std::clamp(kMostBytes / useful_threads(p, threads), kMinDirectBytes, kMostDirectBytes);
+  const int64_t columns = std::min(p.n, most) + kMaxWideRowBytes / size;
+  const int64_t depth = round_up(std::min(p.k, most), kDepthStep);
   return static_cast<std::size_t>(round_up(std::min(most, columns * depth * size), 256));
 }
 

@@ -37,9 +37,14 @@ struct Blocks {
 };
 Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile, const Team& team);
 
-/// The same for c03_direct, which packs only B, up to all columns of a block.
-Blocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
-                            std::size_t worker_bytes);
+/// Of c03_direct: sums are kc deep; B is read in place, or packed packed_depth x nc.
+struct DirectBlocks {
+  std::int64_t kc;
+  bool b_in_place;
+  std::int64_t packed_depth, nc;
+};
+DirectBlocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
+                                  std::int64_t widest_cols, std::size_t worker_bytes);
 
 /// `total` cut into equal blocks of at most `largest`; a multiple of `step`, which divides largest.
 inline std::int64_t even_block(std::int64_t total, std::int64_t largest, std::int64_t step) {
@@ -74,8 +79,8 @@ bool writes_past_caches(const Problem& p, const DeviceInfo& device, std::size_t 
 
 /// Threads worth waking for this much work, at most `threads`.
 int useful_threads(const Problem& p, int threads);
-/// Workspace of one worker of c03_direct, a multiple of 256.
-std::size_t direct_worker_bytes(const Problem& p, int threads);
+/// Workspace of one worker of c03_direct, a multiple of 256; 0 when it packs nothing.
+std::size_t direct_worker_bytes(const Problem& p, const DeviceInfo& device, int threads);
 /// Predicted time of c02_blocked in microseconds.
 double estimate_blocked_us(const Problem& p, const DeviceInfo& device);
 

@@ -36,20 +36,22 @@ using std::int64_t;
 /// stays in L1 while the strips of A pass by from L2, and the next panel comes into L2 meanwhile.
 template <class T>
 void multiply_block(const TileKit<T>& kit, int64_t rows, int64_t cols, TileCall<T> call) {
-  constexpr int64_t kLine = 64 / sizeof(T);
   const T* const packed_a = call.a;
   T* const c = call.c;
   const int64_t panel = kit.cols * call.depth;
   for (int64_t j = 0; j < cols; j += kit.cols) {
     call.cols = static_cast<int>(std::min<int64_t>(kit.cols, cols - j));
+    // Of the next panel, if there is one: its share for a strip, spread over the steps.
     const bool is_last = j + kit.cols >= cols;
-    call.ahead_lines = is_last ? 0 : ceil_div(ceil_div(panel, kLine) * kit.rows, rows);
+    const int64_t share = ceil_div(panel * kit.rows, rows);
+    const int64_t steps = std::max<int64_t>(call.depth - kit.rows, 1);
+    call.ahead_bytes = ceil_div(share, steps) * int64_t{sizeof(T)};
     const TileFunction<T> whole = kit.tile(true, kit.rows, call.cols);
     for (int64_t i = 0, strip = 0; i < rows; i += kit.rows, ++strip) {
       call.rows = static_cast<int>(std::min<int64_t>(kit.rows, rows - i));
       call.a = packed_a + i * call.depth;
       call.c = c + i * call.ldc + j;
-      call.ahead = call.b + panel + strip * call.ahead_lines * kLine;
+      call.ahead = is_last ? nullptr : call.b + panel + strip * share;
       call.rows == kit.rows ? whole(call) : kit.tile(true, call.rows, call.cols)(call);
     }
     call.b += panel;

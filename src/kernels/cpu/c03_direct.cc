@@ -1,13 +1,15 @@
 // c03_direct: A is read where it lies; only B is packed, or not even that.
 //
-// Idea: packing A pays when its strips meet many columns. Where all of A's block stays in L2
-// anyway, or C is only a few panels wide, the tile reads A's rows in place and the copy is saved. A
-// B that takes no more than half of L2 is read in place too. Rows are dealt evenly to the strips,
-// because a tile of few rows waits for its own multiply-adds. Since c02: no pass over A before the
-// product, which small products spend much of their time on, and which a tall one with few columns
-// never earns back. Expected bottleneck: the FMA units while operands lie in caches; the read of A
-// when C is narrow. Limits: none, but on operands larger than the caches c02 is faster. The bits of
-// C do not depend on the number of threads nor on the position of an element in C.
+// Idea: packing A pays when its strips meet many columns. Where all of A stays in L2 anyway, or C
+// is only a few panels wide, the tile reads A's rows in place and the copy is saved. A B that takes
+// no more than half of L2 is read in place too. The tile is wide and low (6 x 4 vectors with
+// AVX-512): a strip of few rows stays in L1 while all of B passes from L2, and no panel of B needs
+// to fit L1. Rows and columns are dealt evenly, because a small tile waits for its own
+// multiply-adds. Since c02: no pass over A before the product, which small products spend much of
+// their time on, and which a tall one with few columns never earns back. Expected bottleneck: the
+// FMA units while operands lie in caches; the read of A when C is narrow. Limits: none, but on
+// operands larger than the caches c02 is faster. The bits of C do not depend on the number of
+// threads nor on the position of an element in C.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -33,38 +35,82 @@ struct Product {
   const T* b;
   T* c;
   T alpha, beta;
-  Blocks blocks;
-  int64_t in_place_bytes;  // rows of B that span more are packed
-  int64_t strip_rows;
+  DirectBlocks blocks;
 };
 
-/// Rows of A that a tile reads side by side. Rows a multiple of 4096 bytes apart meet in one set of
-/// L1, which holds 8 to 12 lines: more would push each other out before their lines are used up.
+/// Rows of A that a tile reads side by side, at most. Rows a multiple of 4096 bytes apart meet in
+/// one set of L1, which holds 8 to 12 lines: more would push each other out before their lines are
+/// used up.
 template <class T>
-int64_t rows_side_by_side(const Problem& p, const TileKit<T>& kit) {
+int64_t rows_side_by_side(const Problem& p) {
   constexpr int64_t kSetPeriod = 4096 / sizeof(T), kWays = 8;
   const bool one_set = !p.trans_a && p.lda % kSetPeriod == 0;
-  return one_set ? std::min<int64_t>(kit.rows, kWays) : kit.rows;
+  return one_set ? kWays : kMaxTileRows;
 }
 
-/// Rows [first, ...) cut into strips of nearly equal height, the higher ones first.
-struct Strips {
-  int64_t first, count, low, higher;
-  Strips(int64_t first_row, int64_t rows, int64_t most)
-      : first(first_row), count(ceil_div(rows, most)), low(rows / count), higher(rows % count) {}
+/// `total` dealt evenly to the fewest parts of at most `most`, the larger ones first: a tile of few
+/// rows or vectors waits for its own multiply-adds.
+struct Shares {
+  int64_t count, low, larger;
+  Shares(int64_t total, int64_t most)
+      : count(ceil_div(total, most)), low(total / count), larger(total % count) {}
+  int64_t operator[](int64_t i) const { return low + (i < larger ? 1 : 0); }
 };
 
-/// These rows of C times one panel of B.
+/// Rows [i0, i1) and columns [j0, j1) of C, depths [q0, q1): a strip of A meets every panel of B
+/// before the next one is begun, so that A comes once, row after row, and B stays in L2.
 template <class T>
-void multiply_panel(const Product<T>& x, const Strips& strips, int64_t j, int64_t q,
-                    TileCall<T> call) {
+void multiply_block(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, int64_t j1, int64_t q0,
+                    int64_t q1, const T* packed) {
   const Problem& p = x.p;
-  int64_t i = strips.first;
+  const int64_t lanes = x.kit.lanes, packed_width = x.kit.widest * lanes;
+  const Shares panels(ceil_div(j1 - j0, lanes), x.kit.widest);  // in vectors
+  const int64_t most_rows = x.kit.most_rows[panels[0] - 1];
+  const Shares strips(i1 - i0, std::min(most_rows, rows_side_by_side<T>(p)));
+  // In the last rows of B in place, a whole vector at its right edge would reach past its end.
+  const int64_t past_edge = j0 + round_up(j1 - j0, lanes) - p.n;
+  const int64_t exact = packed == nullptr && past_edge > 0 ? ceil_div(past_edge, p.ldb) : 0;
+  TileCall<T> call{};
+  call.a_row = call.a_step = p.lda;
+  call.b_step = packed == nullptr ? p.ldb : packed_width;
+  call.ldc = p.ldc;
+  call.alpha = x.alpha;
+  call.beta = x.beta;
+  int64_t i = i0;
   for (int64_t strip = 0; strip < strips.count; ++strip, i += call.rows) {
-    call.rows = static_cast<int>(strips.low + (strip < strips.higher ? 1 : 0));
-    call.a = p.trans_a ? x.a + q * p.lda + i : x.a + i * p.lda + q;
-    call.c = x.c + i * p.ldc + j;
-    x.kit.tile(p.trans_a, call.rows, call.cols)(call);
+    call.rows = static_cast<int>(strips[strip]);
+    for (int64_t q = q0; q < q1; q += call.depth) {
+      call.depth = std::min(x.blocks.kc, q1 - q);
+      call.merge = q > 0 ? Merge::kAdd : x.beta == T{0} ? Merge::kStore : Merge::kScale;
+      call.a = p.trans_a ? x.a + q * p.lda + i : x.a + i * p.lda + q;
+      int64_t j = j0;
+      for (int64_t panel = 0; panel < panels.count; ++panel, j += call.cols) {
+        const int64_t vectors = panels[panel];
+        call.cols = static_cast<int>(std::min(vectors * lanes, j1 - j));
+        call.b = packed == nullptr ? x.b + q * p.ldb + j
+                                   : packed + (panel * (q1 - q0) + q - q0) * packed_width;
+        call.exact_steps = panel + 1 < panels.count
+                               ? 0
+                               : std::clamp<int64_t>(exact - (p.k - q - call.depth), 0, call.depth);
+        call.c = x.c + i * p.ldc + j;
+        x.kit.tiles[p.trans_a][call.rows - 1][vectors - 1](call);
+      }
+    }
+  }
+}
+
+/// Columns [j0, j1) of op(B), depths [q0, q1), into the panels that multiply_block reads.
+template <class T>
+void pack_b(const Product<T>& x, int64_t j0, int64_t j1, int64_t q0, int64_t q1, T* packed) {
+  const Problem& p = x.p;
+  const Shares panels(ceil_div(j1 - j0, int64_t{x.kit.lanes}), x.kit.widest);
+  int64_t j = j0;
+  for (int64_t panel = 0; panel < panels.count; ++panel) {
+    const int64_t cols = std::min(panels[panel] * x.kit.lanes, j1 - j);
+    x.kit.pack_wide_b[!p.trans_b](p.trans_b ? x.b + j * p.ldb + q0 : x.b + q0 * p.ldb + j, p.ldb,
+                                  cols, q1 - q0, packed);
+    packed += x.kit.widest * x.kit.lanes * (q1 - q0);
+    j += cols;
   }
 }
 
@@ -72,48 +118,14 @@ void multiply_panel(const Product<T>& x, const Strips& strips, int64_t j, int64_
 template <class T>
 void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                      T* packed) {
-  const Problem& p = x.p;
-  const int64_t width = x.kit.cols;
-  // Two panels at most: A comes from memory once, if the second finds it in L1. (Rows are not
-  // copied, so a block may end in a strip that is not whole.)
-  const bool is_narrow = j1 - j0 <= 2 * width;
-  const int64_t mc = even_block(i1 - i0, is_narrow ? 2 * x.strip_rows : x.blocks.mc, x.strip_rows);
-  const int64_t nc = even_block(j1 - j0, x.blocks.nc, width);
-  const int64_t kc = even_block(p.k, x.blocks.kc, kDepthStep);
-  for (int64_t q = 0; q < p.k; q += kc) {
-    const int64_t depth = std::min(kc, p.k - q);
-    const Merge merge = q > 0 ? Merge::kAdd : x.beta == T{0} ? Merge::kStore : Merge::kScale;
-    const bool b_in_place =
-        !p.trans_b && saturating_mul(depth, p.ldb) <= x.in_place_bytes / int64_t{sizeof(T)};
-    for (int64_t j_block = j0; j_block < j1; j_block += nc) {
-      const int64_t j_end = std::min(j_block + nc, j1);
-      // Panels of nearly equal width, as strips are of nearly equal height.
-      const int64_t all_vectors = ceil_div(j_end - j_block, int64_t{x.kit.lanes});
-      const int64_t panels = ceil_div(j_end - j_block, width);
-      const int64_t low = all_vectors / panels, wider = all_vectors % panels;
-      TileCall<T> call{depth, nullptr, p.lda,  p.lda, nullptr, width, nullptr,
-                       p.ldc, x.alpha, x.beta, merge, 0,       0};
-      for (int64_t i = i0; i < i1; i += mc) {
-        const Strips strips(i, std::min(mc, i1 - i), x.strip_rows);
-        int64_t j = j_block;
-        for (int64_t number = 0; number < panels; ++number, j += call.cols) {
-          const int64_t vectors = low + (number < wider ? 1 : 0);
-          call.cols = static_cast<int>(std::min(vectors * x.kit.lanes, j_end - j));
-          if (b_in_place && call.cols % x.kit.lanes == 0) {
-            call.b = x.b + q * p.ldb + j;
-            call.b_step = p.ldb;
-          } else {
-            T* const panel = packed + number * width * kc;
-            if (i == i0) {
-              x.kit.pack_b[!p.trans_b](p.trans_b ? x.b + j * p.ldb + q : x.b + q * p.ldb + j, p.ldb,
-                                       call.cols, depth, panel);
-            }
-            call.b = panel;
-            call.b_step = width;
-          }
-          multiply_panel(x, strips, j, q, call);
-        }
-      }
+  const DirectBlocks& blocks = x.blocks;
+  if (blocks.b_in_place) return multiply_block<T>(x, i0, i1, j0, j1, 0, x.p.k, nullptr);
+  for (int64_t q = 0, q1; q < x.p.k; q = q1) {
+    q1 = std::min(q + blocks.packed_depth, x.p.k);
+    for (int64_t j = j0, end; j < j1; j = end) {
+      end = std::min(j + blocks.nc, j1);
+      pack_b(x, j, end, q, q1, packed);
+      multiply_block<T>(x, i0, i1, j, end, q, q1, packed);
     }
   }
 }
@@ -121,29 +133,33 @@ void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, in
 template <class T>
 void multiply(const Problem& p, const Operands& o, const LaunchContext& context) {
   const TileKit<T>& kit = tile_kit<T>();
-  const TileShape tile{kit.rows, kit.cols};
+  const TileShape widest{kit.most_rows[kit.widest - 1], int64_t{kit.widest} * kit.lanes};
   const int threads = useful_threads(p, context.threads);
-  const std::size_t slot_bytes = direct_worker_bytes(p, context.threads);
-  const Blocks blocks = choose_direct_blocks(p, context.device, tile, slot_bytes);
-  const Regions regions = choose_regions(p, tile, {.a = false, .b = true}, threads);
+  const std::size_t slot_bytes = direct_worker_bytes(p, context.device, context.threads);
+  const Product<T> first{
+      p,
+      kit,
+      static_cast<const T*>(o.a),
+      static_cast<const T*>(o.b),
+      static_cast<T*>(o.c),
+      static_cast<T>(o.alpha),
+      static_cast<T>(o.beta),
+      choose_direct_blocks(p, context.device, {kit.rows, kit.cols}, widest.cols, slot_bytes)};
+  if (threads == 1 && p.batch == 1) {
+    return multiply_region(first, 0, p.m, 0, p.n, static_cast<T*>(context.workspace));
+  }
+  const Regions regions = choose_regions(p, widest, {.a = false, .b = true}, threads);
   const int64_t per_matrix = regions.down * regions.across;
-
   const auto multiply_task = [&](int64_t task, int worker) {
     const int64_t matrix = task / per_matrix, region = task % per_matrix;
     const int64_t i = region / regions.across * regions.rows;
     const int64_t j = region % regions.across * regions.cols;
-    const Product<T> product{p,
-                             kit,
-                             static_cast<const T*>(o.a) + matrix * p.stride_a,
-                             static_cast<const T*>(o.b) + matrix * p.stride_b,
-                             static_cast<T*>(o.c) + matrix * p.stride_c,
-                             static_cast<T>(o.alpha),
-                             static_cast<T>(o.beta),
-                             blocks,
-                             context.device.l2_bytes / 2,
-                             rows_side_by_side<T>(p, kit)};
+    Product<T> x = first;
+    x.a += matrix * p.stride_a;
+    x.b += matrix * p.stride_b;
+    x.c += matrix * p.stride_c;
     auto* const packed = static_cast<std::byte*>(context.workspace) + worker * slot_bytes;
-    multiply_region(product, i, std::min(i + regions.rows, p.m), j, std::min(j + regions.cols, p.n),
+    multiply_region(x, i, std::min(i + regions.rows, p.m), j, std::min(j + regions.cols, p.n),
                     reinterpret_cast<T*>(packed));
   };
   parallel_for(threads, per_matrix * p.batch, std::cref(multiply_task));
@@ -165,8 +181,9 @@ void register_c03_direct(Registry& registry) {
     kernel.can_implement = [](const Problem&, const DeviceInfo&) {
       return std::optional<Rejection>{};
     };
-    kernel.workspace_bytes = [](const Problem& p, const DeviceInfo&, int threads) {
-      return direct_worker_bytes(p, threads) * static_cast<std::size_t>(useful_threads(p, threads));
+    kernel.workspace_bytes = [](const Problem& p, const DeviceInfo& device, int threads) {
+      return direct_worker_bytes(p, device, threads) *
+             static_cast<std::size_t>(useful_threads(p, threads));
     };
     kernel.estimate_us = [](const Problem& p, const DeviceInfo& device) {
       return estimate_us(Regime::kDirect, p, device);

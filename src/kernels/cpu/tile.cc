@@ -23,18 +23,25 @@ namespace HWY_NAMESPACE {
 /// kRows x kVectors accumulators, kVectors vectors of B and a broadcast element of A must fit the
 /// register file: 32 registers with AVX-512, 32 with NEON (where compilers keep the kRows elements
 /// of A in registers too), else 16. With AVX-512 14 x 2 asks L2 for 2 lines of B in 14 cycles, 8 x
-/// 3 for 3 in 12; its columns also divide the sizes that are common.
+/// 3 for 3 in 12; its columns also divide the sizes that are common. From L1 or L2 in place, 6 x 4
+/// is better still: fewer rows of A are read side by side, and each element of it is used 4 times.
 template <class T>
 struct Tile {
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
   static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
   static constexpr bool kWide = kLanes * sizeof(T) == 64;
+  /// Of the tile for packed operands.
   static constexpr int kVectors = HWY_ARCH_ARM ? 3 : 2;
   static constexpr int kRows = kWide ? 14 : 6;
   static constexpr int kCols = kLanes * kVectors;
-  static_assert(kRows <= kMaxTileRows && kVectors <= kMaxTileVectors);
+  static constexpr int kWidest = kWide ? 4 : kVectors;
+  static constexpr int most_rows(int vectors) {
+    return vectors <= kVectors ? kRows : vectors == 3 ? 9 : 6;
+  }
+  static_assert(kRows <= kMaxTileRows && kWidest <= kMaxTileVectors);
   static_assert(kCols * sizeof(T) <= kMaxTileRowBytes);
+  static_assert(kWidest * kLanes * sizeof(T) <= kMaxWideRowBytes);
 };
 
 /// C = merge(sum). The same operations for every element, wherever it lies in a tile.
@@ -83,10 +90,6 @@ HWY_INLINE void store_tile(const TileCall<T>& call, const V (&sums)[kRows][kVect
   }
 }
 
-/// Steps of depth between two fetches: a row of C at a time, so that its lines, which may come from
-/// memory, do not take all the slots that the lines of A and B need.
-constexpr int kStepsBetweenFetches = 8;
-
 template <class T, bool kAdjacent, int kRows, int kVectors>
 HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
   using S = Tile<T>;
@@ -107,11 +110,12 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
   TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] = call.a + g * kGroup * a_row;
   const T* HWY_RESTRICT b = call.b;
   const std::int64_t b_step = call.b_step;
-  const auto multiply_step = [&]() HWY_ATTR __attribute__((always_inline)) {
+  const auto multiply_step = [&](V last) HWY_ATTR __attribute__((always_inline)) {
     V b_row[kVectors];
-    TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
+    TESSERA_UNROLL for (int v = 0; v < kVectors - 1; ++v) {
       b_row[v] = hn::LoadU(d, b + v * S::kLanes);
     }
+    b_row[kVectors - 1] = last;
     TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
       const V a_element = hn::Set(d, a[i / kGroup][i % kGroup * a_row]);
       TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
@@ -121,23 +125,34 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
     TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] += a_step;
     b += b_step;
   };
+  const auto multiply_whole = [&]() HWY_ATTR __attribute__((always_inline)) {
+    multiply_step(hn::LoadU(d, b + (kVectors - 1) * S::kLanes));
+  };
 
-  const T* c = call.c;
-  int rows_to_fetch = call.merge == Merge::kStream ? 0 : kRows;
-  auto* ahead = static_cast<const char*>(call.ahead);
-  std::int64_t lines_to_fetch = call.ahead_lines;
-  std::int64_t left = call.depth;
-  for (; left >= kStepsBetweenFetches; left -= kStepsBetweenFetches) {
-    if (--rows_to_fetch >= 0) {
-      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) hwy::Prefetch(c + v * S::kLanes);
-      c += call.ldc;
-    } else if (--lines_to_fetch >= 0) {
-      __builtin_prefetch(ahead, 0, 2);
-      ahead += 64;
-    }
-    for (int step = 0; step < kStepsBetweenFetches; ++step) multiply_step();
+  // A row of C is fetched with each step, so that its lines, which may come from memory, do not
+  // take all the slots that the lines of A and B need. No step asks whether there is one left:
+  // branches that come out differently cost more than the fetches.
+  std::int64_t left = call.depth - call.exact_steps;
+  std::int64_t fetching = call.merge == Merge::kStream ? 0 : std::min<std::int64_t>(kRows, left);
+  left -= fetching;
+  for (const T* c = call.c; fetching > 0; --fetching, c += call.ldc) {
+    TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) hwy::Prefetch(c + v * S::kLanes);
+    multiply_whole();
   }
-  for (; left > 0; --left) multiply_step();
+  const char* ahead = static_cast<const char*>(call.ahead);
+  if (ahead == nullptr) {
+    for (; left > 0; --left) multiply_whole();
+  } else {
+    for (; left > 0; --left) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += call.ahead_bytes;
+      multiply_whole();
+    }
+  }
+  for (left = call.exact_steps; left > 0; --left) {
+    multiply_step(
+        load_first(d, b + (kVectors - 1) * S::kLanes, call.cols - (kVectors - 1) * S::kLanes));
+  }
 
   switch (call.merge) {
     case Merge::kStore:
@@ -151,17 +166,18 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
   }
 }
 
-template <class T, bool kAdjacent, int kRows, int... kVectors>
-void fill_row(TileKit<T>& kit, std::integer_sequence<int, kVectors...>) {
-  ((kit.tiles[kAdjacent][kRows - 1][kVectors] = multiply_tile<T, kAdjacent, kRows, kVectors + 1>),
-   ...);
+template <class T, int kVectors, int... kRows>
+void fill_tiles(TileKit<T>& kit, std::integer_sequence<int, kRows...>) {
+  kit.most_rows[kVectors - 1] = Tile<T>::most_rows(kVectors);
+  ((kit.tiles[false][kRows][kVectors - 1] = multiply_tile<T, false, kRows + 1, kVectors>), ...);
+  ((kit.tiles[true][kRows][kVectors - 1] = multiply_tile<T, true, kRows + 1, kVectors>), ...);
 }
 
-template <class T, int... kRows>
-void fill_tiles(TileKit<T>& kit, std::integer_sequence<int, kRows...>) {
-  const std::make_integer_sequence<int, Tile<T>::kVectors> vectors;
-  (fill_row<T, false, kRows + 1>(kit, vectors), ...);
-  (fill_row<T, true, kRows + 1>(kit, vectors), ...);
+template <class T, int... kVectors>
+void fill_widths(TileKit<T>& kit, std::integer_sequence<int, kVectors...>) {
+  (fill_tiles<T, kVectors + 1>(kit,
+                               std::make_integer_sequence<int, Tile<T>::most_rows(kVectors + 1)>()),
+   ...);
 }
 
 template <class T>
@@ -171,11 +187,14 @@ TileKit<T> make_kit() {
   kit.rows = S::kRows;
   kit.cols = S::kCols;
   kit.lanes = S::kLanes;
-  fill_tiles(kit, std::make_integer_sequence<int, S::kRows>());
+  kit.widest = S::kWidest;
+  fill_widths(kit, std::make_integer_sequence<int, S::kWidest>());
   kit.pack_a[0] = pack_transposed<S::kRows, T>;
   kit.pack_a[1] = pack_adjacent<S::kRows, T>;
   kit.pack_b[0] = pack_transposed<S::kCols, T>;
   kit.pack_b[1] = pack_adjacent<S::kCols, T>;
+  kit.pack_wide_b[0] = pack_transposed<S::kWidest * S::kLanes, T>;
+  kit.pack_wide_b[1] = pack_adjacent<S::kWidest * S::kLanes, T>;
   return kit;
 }
 

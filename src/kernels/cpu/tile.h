@@ -11,8 +11,9 @@ namespace tessera {
 
 // Bounds over all instruction sets, so that workspace does not depend on the one in use.
 inline constexpr int kMaxTileRows = 14;
-inline constexpr int kMaxTileVectors = 3;
-inline constexpr std::int64_t kMaxTileRowBytes = 128;
+inline constexpr int kMaxTileVectors = 4;
+inline constexpr std::int64_t kMaxTileRowBytes = 128;  // of the tile for packed operands
+inline constexpr std::int64_t kMaxWideRowBytes = 256;  // of the widest tile
 
 /// How the accumulated product of a depth block enters C.
 enum class Merge {
@@ -29,16 +30,18 @@ struct TileCall {
   std::int64_t depth;
   const T* a;  ///< a(i, p) at a[i * a_row + p * a_step]
   std::int64_t a_row, a_step;
-  const T* b;  ///< b(p, j) at b[p * b_step + j], readable to whole vectors
+  const T* b;  ///< b(p, j) at b[p * b_step + j], readable to whole vectors but for exact_steps
   std::int64_t b_step;
   T* c;
   std::int64_t ldc;
   T alpha, beta;
   Merge merge;
   int rows, cols;
-  /// Cache lines that a later call reads, fetched into L2 a few at a time meanwhile.
+  /// The last steps of depth, where b may end with column `cols`.
+  std::int64_t exact_steps = 0;
+  /// What a later call reads, fetched into L2 meanwhile: so many bytes a step of depth.
   const void* ahead = nullptr;
-  std::int64_t ahead_lines = 0;
+  std::int64_t ahead_bytes = 0;
 };
 
 template <class T>
@@ -54,13 +57,18 @@ using PackFunction = void (*)(const T* x, std::int64_t ld, std::int64_t count, s
 /// The tiles and packing functions of one instruction set and element type.
 template <class T>
 struct TileKit {
-  int rows, cols, lanes;  ///< of the largest tile; elements of a vector
+  int rows, cols, lanes;  ///< of the tile for packed operands; elements of a vector
+  int widest;             ///< vectors of the widest tile
+  /// [vectors - 1]: the most rows that its sums leave registers for
+  int most_rows[kMaxTileVectors];
   /// [rows of A are adjacent: a_row is 1][rows - 1][vectors - 1]
   TileFunction<T> tiles[2][kMaxTileRows][kMaxTileVectors];
   /// Panels of `rows` lines and of `cols` lines; [the lines are adjacent]
   PackFunction<T> pack_a[2], pack_b[2];
+  /// Panels of `widest` vectors
+  PackFunction<T> pack_wide_b[2];
 
-  /// The tile for rows x cols, at most the largest.
+  /// The tile for rows x cols; rows are at most most_rows of the vectors that cols take.
   TileFunction<T> tile(bool adjacent, int tile_rows, int tile_cols) const {
     return tiles[adjacent][tile_rows - 1][(tile_cols + lanes - 1) / lanes - 1];
   }
