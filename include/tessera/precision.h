@@ -29,8 +29,36 @@ enum class DType : std::uint8_t {
   kBool,
 };
 
-/// Bytes of one element.
-std::size_t size_of(DType dtype);
+namespace detail {
+/// Throws Error(kInvalidArgument): not a value of DType.
+[[noreturn]] void refuse_dtype(DType dtype);
+}  // namespace detail
+
+/// Bytes of one element. In the header, since every call of a small product asks several times.
+constexpr std::size_t size_of(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+    case DType::kI64:
+    case DType::kU64:
+      return 8;
+    case DType::kF32:
+    case DType::kI32:
+    case DType::kU32:
+      return 4;
+    case DType::kF16:
+    case DType::kBF16:
+    case DType::kI16:
+    case DType::kU16:
+      return 2;
+    case DType::kF8E4M3:
+    case DType::kF8E5M2:
+    case DType::kI8:
+    case DType::kU8:
+    case DType::kBool:
+      return 1;
+  }
+  detail::refuse_dtype(dtype);
+}
 /// Short name, e.g. "f32", "bf16", "f8_e4m3", "i64".
 std::string_view to_string(DType dtype);
 /// Inverse of to_string; throws Error(kInvalidArgument) that lists the known names.

@@ -58,7 +58,9 @@ void run(Call<T> x) {
       x.b = copy_b->data();
     }
   }
-  gemm(x.op_a, x.op_b, x.alpha, x.a_view(), x.b_view(), x.beta, x.c_view());
+  // Never destroyed: the destructors of others may multiply.
+  static const GemmOptions& defaults = *new GemmOptions;
+  gemm(x.op_a, x.op_b, x.alpha, x.a_view(), x.b_view(), x.beta, x.c_view(), defaults);
 }
 
 /// Once in a process.

@@ -143,12 +143,6 @@ void check_types(const GemmDesc& desc) {
 
 }  // namespace
 
-int alignment_of(std::uintptr_t bytes) {
-  int alignment = 1;
-  while (alignment < 256 && (bytes & static_cast<std::uintptr_t>(alignment)) == 0) alignment *= 2;
-  return alignment;
-}
-
 Canonical canonicalise(const GemmDesc& desc, const GemmOptions& options) {
   check_types(desc);
   if (options.threads < 0 || options.threads > kMostThreads) {

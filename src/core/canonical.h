@@ -20,6 +20,9 @@ Canonical canonicalise(const GemmDesc& desc, const GemmOptions& options);
 void refuse_aliases(const GemmDesc& desc, const void* a, const void* b, const void* c);
 
 /// Largest power of two, at most 256, that divides `bytes`.
-int alignment_of(std::uintptr_t bytes);
+inline int alignment_of(std::uintptr_t bytes) {
+  const std::uintptr_t capped = bytes | 256;
+  return static_cast<int>(capped & -capped);
+}
 
 }  // namespace tessera

@@ -46,16 +46,15 @@ void run(Op op_a, Op op_b, T alpha, MatrixView<const In> a, std::int64_t stride_
                 fmt::format("gemm: A in {}, B in {}, C in {} memory: all must be in the same",
                             name(a.space), name(b.space), name(c.space)));
   }
-  GemmDesc desc;
-  desc.dtype = DTypeOf<T>::value;
-  desc.input = DTypeOf<In>::value;
-  desc.space = c.space;
-  desc.op_a = op_a;
-  desc.op_b = op_b;
-  desc.a = describe(a, stride_a);
-  desc.b = describe(b, stride_b);
-  desc.c = describe(c, stride_c);
-  desc.batch = batch;
+  GemmDesc desc{.dtype = DTypeOf<T>::value,
+                .input = DTypeOf<In>::value,
+                .space = c.space,
+                .op_a = op_a,
+                .op_b = op_b,
+                .a = describe(a, stride_a),
+                .b = describe(b, stride_b),
+                .c = describe(c, stride_c),
+                .batch = batch};
   if (c.space == Space::kCuda && c.data != nullptr) {
     desc.device = cuda::device_of(c.data, "C");
     // A kernel that reads host memory fails later, and takes the whole CUDA context with it.

@@ -13,33 +13,31 @@ namespace {
 struct DTypeRow {
   DType dtype;
   std::string_view name;
-  std::size_t bytes;
 };
 
 constexpr std::array<DTypeRow, 15> kDTypes = {{
-    {DType::kF64, "f64", 8},
-    {DType::kF32, "f32", 4},
-    {DType::kF16, "f16", 2},
-    {DType::kBF16, "bf16", 2},
-    {DType::kF8E4M3, "f8_e4m3", 1},
-    {DType::kF8E5M2, "f8_e5m2", 1},
-    {DType::kI8, "i8", 1},
-    {DType::kU8, "u8", 1},
-    {DType::kI16, "i16", 2},
-    {DType::kU16, "u16", 2},
-    {DType::kI32, "i32", 4},
-    {DType::kU32, "u32", 4},
-    {DType::kI64, "i64", 8},
-    {DType::kU64, "u64", 8},
-    {DType::kBool, "bool", 1},
+    {DType::kF64, "f64"},
+    {DType::kF32, "f32"},
+    {DType::kF16, "f16"},
+    {DType::kBF16, "bf16"},
+    {DType::kF8E4M3, "f8_e4m3"},
+    {DType::kF8E5M2, "f8_e5m2"},
+    {DType::kI8, "i8"},
+    {DType::kU8, "u8"},
+    {DType::kI16, "i16"},
+    {DType::kU16, "u16"},
+    {DType::kI32, "i32"},
+    {DType::kU32, "u32"},
+    {DType::kI64, "i64"},
+    {DType::kU64, "u64"},
+    {DType::kBool, "bool"},
 }};
 
 const DTypeRow& row(DType dtype) {
   for (const DTypeRow& r : kDTypes) {
     if (r.dtype == dtype) return r;
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("dtype: {} is not a value of DType", static_cast<int>(dtype)));
+  detail::refuse_dtype(dtype);
 }
 
 constexpr std::array<std::pair<Precision, std::string_view>, 7> kPrecisions = {{
@@ -64,7 +62,11 @@ std::string known_names(const Rows& rows, Name name) {
 
 }  // namespace
 
-std::size_t size_of(DType dtype) { return row(dtype).bytes; }
+void detail::refuse_dtype(DType dtype) {
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("dtype: {} is not a value of DType", static_cast<int>(dtype)));
+}
+
 std::string_view to_string(DType dtype) { return row(dtype).name; }
 
 DType parse_dtype(std::string_view name) {

@@ -14,12 +14,17 @@ class Recent {
   const Plan& find(const GemmDesc& desc, const GemmOptions& options) {
     // All that a plan depends on besides its description, and that may change between calls.
     const Surroundings now{&cpu_device(), options.threads, resolve_threads(options.threads)};
-    for (const std::optional<Entry>& entry : entries_) {
-      if (entry && entry->desc == desc && entry->surroundings == now) return entry->plan;
+    const auto fits = [&](const std::optional<Entry>& entry) {
+      return entry && entry->surroundings == now && entry->desc == desc;
+    };
+    if (fits(entries_[latest_])) return entries_[latest_]->plan;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (fits(entries_[i])) return entries_[latest_ = i]->plan;
     }
     std::optional<Entry>& entry = entries_[oldest_];
     entry.reset();  // stays empty when the next line throws
     entry.emplace(Entry{desc, now, Plan(desc, options)});
+    latest_ = oldest_;
     oldest_ = (oldest_ + 1) % entries_.size();
     return entry->plan;
   }
@@ -36,7 +41,7 @@ class Recent {
     Plan plan;
   };
   std::array<std::optional<Entry>, 8> entries_;
-  std::size_t oldest_ = 0;
+  std::size_t oldest_ = 0, latest_ = 0;
 };
 
 // Destructors of other thread-local or static objects may multiply after this one's: see

@@ -90,9 +90,17 @@ void force_simd_target(const std::string& name) {
 }
 
 std::size_t simd_table_index() {
-  hwy::ChosenTarget chosen;
-  chosen.Update(runnable()[simd_target_position()]);
-  return chosen.GetIndex();
+  // Of every target, once: each launch asks.
+  static const std::vector<std::size_t>& indices = *[] {
+    auto out = std::make_unique<std::vector<std::size_t>>();
+    for (const std::int64_t target : runnable()) {
+      hwy::ChosenTarget chosen;
+      chosen.Update(target);
+      out->push_back(chosen.GetIndex());
+    }
+    return out.release();
+  }();
+  return indices[simd_target_position()];
 }
 
 }  // namespace tessera

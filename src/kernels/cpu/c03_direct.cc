@@ -51,9 +51,13 @@ int64_t rows_side_by_side(const Problem& p) {
 /// `total` dealt evenly to the fewest parts of at most `most`, the larger ones first: a tile of few
 /// rows or vectors waits for its own multiply-adds.
 struct Shares {
-  int64_t count, low, larger;
-  Shares(int64_t total, int64_t most)
-      : count(ceil_div(total, most)), low(total / count), larger(total % count) {}
+  int64_t count = 1, low, larger = 0;
+  Shares(int64_t total, int64_t most) : low(total) {
+    if (total <= most) return;  // small products: no division
+    count = ceil_div(total, most);
+    low = total / count;
+    larger = total % count;
+  }
   int64_t operator[](int64_t i) const { return low + (i < larger ? 1 : 0); }
 };
 
@@ -64,11 +68,11 @@ void multiply_block(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, int
                     int64_t q1, const T* packed) {
   const Problem& p = x.p;
   const int64_t lanes = x.kit.lanes, packed_width = x.kit.widest * lanes;
-  const Shares panels(ceil_div(j1 - j0, lanes), x.kit.widest);  // in vectors
+  const Shares panels(x.kit.vectors(j1 - j0), x.kit.widest);
   const int64_t most_rows = x.kit.most_rows[panels[0] - 1];
   const Shares strips(i1 - i0, std::min(most_rows, rows_side_by_side<T>(p)));
   // In the last rows of B in place, a whole vector at its right edge would reach past its end.
-  const int64_t past_edge = j0 + round_up(j1 - j0, lanes) - p.n;
+  const int64_t past_edge = j0 + x.kit.vectors(j1 - j0) * lanes - p.n;
   const int64_t exact = packed == nullptr && past_edge > 0 ? ceil_div(past_edge, p.ldb) : 0;
   TileCall<T> call{};
   call.a_row = call.a_step = p.lda;
@@ -103,7 +107,7 @@ void multiply_block(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, int
 template <class T>
 void pack_b(const Product<T>& x, int64_t j0, int64_t j1, int64_t q0, int64_t q1, T* packed) {
   const Problem& p = x.p;
-  const Shares panels(ceil_div(j1 - j0, int64_t{x.kit.lanes}), x.kit.widest);
+  const Shares panels(x.kit.vectors(j1 - j0), x.kit.widest);
   int64_t j = j0;
   for (int64_t panel = 0; panel < panels.count; ++panel) {
     const int64_t cols = std::min(panels[panel] * x.kit.lanes, j1 - j);

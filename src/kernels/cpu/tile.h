@@ -5,6 +5,7 @@
 // of op(A). Operands may be read where they lie or from packed panels, by the strides in the call.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace tessera {
@@ -68,9 +69,13 @@ struct TileKit {
   /// Panels of `widest` vectors
   PackFunction<T> pack_wide_b[2];
 
+  /// That `count` elements take; lanes is a power of two.
+  std::int64_t vectors(std::int64_t count) const {
+    return (count + lanes - 1) >> std::countr_zero(static_cast<unsigned>(lanes));
+  }
   /// The tile for rows x cols; rows are at most most_rows of the vectors that cols take.
   TileFunction<T> tile(bool adjacent, int tile_rows, int tile_cols) const {
-    return tiles[adjacent][tile_rows - 1][(tile_cols + lanes - 1) / lanes - 1];
+    return tiles[adjacent][tile_rows - 1][vectors(tile_cols) - 1];
   }
 };
 
