@@ -16,7 +16,8 @@ namespace {
 std::shared_ptr<void> workspace_for(const Plan& plan, Space space) {
   const std::size_t bytes = std::max<std::size_t>(1, plan.workspace_bytes());
   if (space == Space::kCuda) return {cuda::allocate(bytes), cuda::release};
-  const auto buffer = std::make_shared<HostBuffer>("bench", static_cast<std::int64_t>(bytes));
+  const auto buffer =
+      std::make_shared<HostBuffer>("bench", static_cast<std::int64_t>(bytes), Pages::kLarge);
   return {buffer, buffer->data()};
 }
 

@@ -14,7 +14,7 @@ class Growing {
       // The old one goes first: the two need not fit side by side.
       buffer_ = HostBuffer();
       size_ = 0;
-      buffer_ = HostBuffer("gemm", static_cast<std::int64_t>(bytes));
+      buffer_ = HostBuffer("gemm", static_cast<std::int64_t>(bytes), Pages::kLarge);
       size_ = bytes;
     }
     return buffer_.data();
@@ -35,7 +35,7 @@ Growing::~Growing() { t_gone = true; }
 
 ThreadScratch::ThreadScratch(std::size_t bytes) {
   if (t_gone) {
-    last_ = HostBuffer("gemm", static_cast<std::int64_t>(bytes));
+    last_ = HostBuffer("gemm", static_cast<std::int64_t>(bytes), Pages::kLarge);
     data_ = last_.data();
     return;
   }

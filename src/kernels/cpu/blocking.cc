@@ -1,6 +1,7 @@
 #include "kernels/cpu/blocking.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/int_math.h"
@@ -19,7 +20,6 @@ constexpr int64_t kMostBlockRows = 384;
 constexpr int64_t kMostBytes = int64_t{48} << 20;                  // of all threads together
 constexpr int64_t kBlockBytes = int64_t{8} << 20;                  // a block of B
 constexpr int64_t kMinDirectBytes = kMaxWideRowBytes * kMaxDepth;  // a panel of any target
-constexpr int64_t kMostDirectBytes = int64_t{1} << 20;
 constexpr int64_t kMinWorkerBytes = int64_t{192} << 10;  // a strip in half of it, two panels
 
 double multiply_adds(const Problem& p) {
@@ -70,13 +70,21 @@ bool reads_b_in_place(const Problem& p, const DeviceInfo& device) {
   return !p.trans_b && saturating_mul(p.k, p.ldb) <= device.l2_bytes / 2 / size;
 }
 
+/// kc of c03_direct: a block of B as deep as wide takes three tenths of L2, which strips of A, C
+/// and whatever shares the core pass through as well.
+int64_t direct_depth(const DeviceInfo& device, int64_t size) {
+  const double elements = 0.3 * static_cast<double>(device.l2_bytes) / static_cast<double>(size);
+  return std::clamp(round_down(static_cast<int64_t>(std::sqrt(elements)), kDepthStep), kMinDepth,
+                    kMaxDepth);
+}
+
 }  // namespace
 
-DirectBlocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
-                                  int64_t widest_cols, std::size_t worker_bytes) {
+DirectBlocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, int64_t widest_cols,
+                                  std::size_t worker_bytes) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   DirectBlocks out{};
-  out.kc = even_block(p.k, block_depth(device, tile.cols * size), kDepthStep);
+  out.kc = even_block(p.k, direct_depth(device, size), kDepthStep);
   out.b_in_place = reads_b_in_place(p, device);
   if (out.b_in_place) return out;
   // All columns if a block as deep as the sums has room for them, then as deep as there is room.
@@ -100,6 +108,13 @@ bool writes_past_caches(const Problem& p, const DeviceInfo& device, std::size_t 
          (p.m == 1 || is_line(p.ldc * element)) &&
          (p.batch == 1 || is_line(p.stride_c * element)) &&
          static_cast<double>(p.m) * static_cast<double>(p.n) * size > kept;
+}
+
+bool fits_l2(const Problem& p, const DeviceInfo& device) {
+  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n);
+  const auto k = static_cast<double>(p.k);
+  const auto size = static_cast<double>(size_of(p.dtype));
+  return ((m + n) * k + m * n) * size <= static_cast<double>(device.l2_bytes);
 }
 
 int useful_threads(const Problem& p, int threads) {
@@ -129,12 +144,13 @@ Teams choose_teams(const Problem& p, int threads) {
   return out;
 }
 
-// B whole if it is small, and at least the widest panel at the greatest depth.
+// A block of B, or B whole if it is smaller.
 std::size_t direct_worker_bytes(const Problem& p, const DeviceInfo& device, int threads) {
   if (reads_b_in_place(p, device)) return 0;
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   const int64_t most =
-      std::clamp(kMostBytes / useful_threads(p, threads), kMinDirectBytes, kMostDirectBytes);
+      std::clamp(std::min(device.l2_bytes * 3 / 10, kMostBytes / useful_threads(p, threads)),
+                 kMinDirectBytes, kMostBytes);
   const int64_t columns = std::min(p.n, most) + kMaxWideRowBytes / size;
   const int64_t depth = round_up(std::min(p.k, most), kDepthStep);
   return static_cast<std::size_t>(round_up(std::min(most, columns * depth * size), 256));

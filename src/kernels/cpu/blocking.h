@@ -43,7 +43,7 @@ struct DirectBlocks {
   bool b_in_place;
   std::int64_t packed_depth, nc;
 };
-DirectBlocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
+DirectBlocks choose_direct_blocks(const Problem& p, const DeviceInfo& device,
                                   std::int64_t widest_cols, std::size_t worker_bytes);
 
 /// `total` cut into equal blocks of at most `largest`; a multiple of `step`, which divides largest.
@@ -76,6 +76,9 @@ Regions choose_regions(const Problem& p, TileShape tile, TaskPacks packs, int th
 /// and is too large to be found in a cache later. `vector_bytes` is of the instruction set in use.
 bool writes_past_caches(const Problem& p, const DeviceInfo& device, std::size_t vector_bytes,
                         const void* c);
+
+/// Whether A, B and C of one product fit a core's L2 side by side.
+bool fits_l2(const Problem& p, const DeviceInfo& device);
 
 /// Threads worth waking for this much work, at most `threads`.
 int useful_threads(const Problem& p, int threads);

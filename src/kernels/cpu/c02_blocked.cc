@@ -39,6 +39,7 @@ void multiply_block(const TileKit<T>& kit, int64_t rows, int64_t cols, TileCall<
   const T* const packed_a = call.a;
   T* const c = call.c;
   const int64_t panel = kit.cols * call.depth;
+  call.fetches_c = call.merge != Merge::kStream;
   for (int64_t j = 0; j < cols; j += kit.cols) {
     call.cols = static_cast<int>(std::min<int64_t>(kit.cols, cols - j));
     // Of the next panel, if there is one: its share for a strip, spread over the steps.

@@ -36,6 +36,7 @@ struct Product {
   T* c;
   T alpha, beta;
   DirectBlocks blocks;
+  bool fetches_c;
 };
 
 /// Rows of A that a tile reads side by side, at most. Rows a multiple of 4096 bytes apart meet in
@@ -61,25 +62,29 @@ struct Shares {
   int64_t operator[](int64_t i) const { return low + (i < larger ? 1 : 0); }
 };
 
-/// Rows [i0, i1) and columns [j0, j1) of C, depths [q0, q1): a strip of A meets every panel of B
-/// before the next one is begun, so that A comes once, row after row, and B stays in L2.
+/// Whether the first strip packs a panel of B while it multiplies by it.
 template <class T>
-void multiply_block(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, int64_t j1, int64_t q0,
-                    int64_t q1, const T* packed) {
+bool packs_itself(const Product<T>& x, const Shares& strips, int64_t vectors, int64_t cols) {
+  return !x.p.trans_a && !x.p.trans_b && strips[0] == x.kit.most_rows[x.kit.widest - 1] &&
+         vectors == x.kit.widest && cols == vectors * x.kit.lanes;
+}
+
+/// The strips of rows from i0, columns [j0, j1) of C, depths [q0, q1): a strip of A meets every
+/// panel of B before the next one is begun, so that A comes once, row after row, and B stays in L2.
+template <class T>
+void multiply_block(const Product<T>& x, const Shares& strips, const Shares& panels, int64_t i0,
+                    int64_t j0, int64_t j1, int64_t q0, int64_t q1, T* packed) {
   const Problem& p = x.p;
   const int64_t lanes = x.kit.lanes, packed_width = x.kit.widest * lanes;
-  const Shares panels(x.kit.vectors(j1 - j0), x.kit.widest);
-  const int64_t most_rows = x.kit.most_rows[panels[0] - 1];
-  const Shares strips(i1 - i0, std::min(most_rows, rows_side_by_side<T>(p)));
   // In the last rows of B in place, a whole vector at its right edge would reach past its end.
   const int64_t past_edge = j0 + x.kit.vectors(j1 - j0) * lanes - p.n;
   const int64_t exact = packed == nullptr && past_edge > 0 ? ceil_div(past_edge, p.ldb) : 0;
   TileCall<T> call{};
   call.a_row = call.a_step = p.lda;
-  call.b_step = packed == nullptr ? p.ldb : packed_width;
   call.ldc = p.ldc;
   call.alpha = x.alpha;
   call.beta = x.beta;
+  call.fetches_c = x.fetches_c;
   int64_t i = i0;
   for (int64_t strip = 0; strip < strips.count; ++strip, i += call.rows) {
     call.rows = static_cast<int>(strips[strip]);
@@ -91,28 +96,46 @@ void multiply_block(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, int
       for (int64_t panel = 0; panel < panels.count; ++panel, j += call.cols) {
         const int64_t vectors = panels[panel];
         call.cols = static_cast<int>(std::min(vectors * lanes, j1 - j));
-        call.b = packed == nullptr ? x.b + q * p.ldb + j
-                                   : packed + (panel * (q1 - q0) + q - q0) * packed_width;
-        call.exact_steps = panel + 1 < panels.count
-                               ? 0
-                               : std::clamp<int64_t>(exact - (p.k - q - call.depth), 0, call.depth);
         call.c = x.c + i * p.ldc + j;
+        const T* const in_place = x.b + q * p.ldb + j;
+        if (packed == nullptr) {
+          call.b = in_place;
+          call.b_step = p.ldb;
+          call.exact_steps =
+              panel + 1 < panels.count
+                  ? 0
+                  : std::clamp<int64_t>(exact - (p.k - q - call.depth), 0, call.depth);
+        } else {
+          T* const own = packed + (panel * (q1 - q0) + q - q0) * packed_width;
+          if (strip == 0 && packs_itself(x, strips, vectors, call.cols)) {
+            call.b = in_place;
+            call.b_step = p.ldb;
+            call.packed = own;
+            x.kit.packing_tile(call);
+            continue;
+          }
+          call.b = own;
+          call.b_step = packed_width;
+        }
         x.kit.tiles[p.trans_a][call.rows - 1][vectors - 1](call);
       }
     }
   }
 }
 
-/// Columns [j0, j1) of op(B), depths [q0, q1), into the panels that multiply_block reads.
+/// Columns [j0, j1) of op(B), depths [q0, q1), into the panels that multiply_block reads, but those
+/// that it packs itself.
 template <class T>
-void pack_b(const Product<T>& x, int64_t j0, int64_t j1, int64_t q0, int64_t q1, T* packed) {
+void pack_b(const Product<T>& x, const Shares& strips, const Shares& panels, int64_t j0, int64_t j1,
+            int64_t q0, int64_t q1, T* packed) {
   const Problem& p = x.p;
-  const Shares panels(x.kit.vectors(j1 - j0), x.kit.widest);
   int64_t j = j0;
   for (int64_t panel = 0; panel < panels.count; ++panel) {
-    const int64_t cols = std::min(panels[panel] * x.kit.lanes, j1 - j);
-    x.kit.pack_wide_b[!p.trans_b](p.trans_b ? x.b + j * p.ldb + q0 : x.b + q0 * p.ldb + j, p.ldb,
-                                  cols, q1 - q0, packed);
+    const int64_t vectors = panels[panel], cols = std::min(vectors * x.kit.lanes, j1 - j);
+    if (!packs_itself(x, strips, vectors, cols)) {
+      x.kit.pack_wide_b[!p.trans_b](p.trans_b ? x.b + j * p.ldb + q0 : x.b + q0 * p.ldb + j, p.ldb,
+                                    cols, q1 - q0, packed);
+    }
     packed += x.kit.widest * x.kit.lanes * (q1 - q0);
     j += cols;
   }
@@ -123,13 +146,19 @@ template <class T>
 void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                      T* packed) {
   const DirectBlocks& blocks = x.blocks;
-  if (blocks.b_in_place) return multiply_block<T>(x, i0, i1, j0, j1, 0, x.p.k, nullptr);
-  for (int64_t q = 0, q1; q < x.p.k; q = q1) {
-    q1 = std::min(q + blocks.packed_depth, x.p.k);
-    for (int64_t j = j0, end; j < j1; j = end) {
-      end = std::min(j + blocks.nc, j1);
-      pack_b(x, j, end, q, q1, packed);
-      multiply_block<T>(x, i0, i1, j, end, q, q1, packed);
+  const int64_t depth = blocks.b_in_place ? x.p.k : blocks.packed_depth;
+  const int64_t nc = blocks.b_in_place
+                         ? j1 - j0
+                         : even_block(j1 - j0, blocks.nc, int64_t{x.kit.widest} * x.kit.lanes);
+  for (int64_t j = j0, end; j < j1; j = end) {
+    end = std::min(j + nc, j1);
+    const Shares panels(x.kit.vectors(end - j), x.kit.widest);
+    const int64_t most_rows = x.kit.most_rows[panels[0] - 1];
+    const Shares strips(i1 - i0, std::min(most_rows, rows_side_by_side<T>(x.p)));
+    for (int64_t q = 0; q < x.p.k; q += depth) {
+      const int64_t q1 = std::min(q + depth, x.p.k);
+      if (!blocks.b_in_place) pack_b(x, strips, panels, j, end, q, q1, packed);
+      multiply_block<T>(x, strips, panels, i0, j, end, q, q1, blocks.b_in_place ? nullptr : packed);
     }
   }
 }
@@ -140,19 +169,19 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
   const TileShape widest{kit.most_rows[kit.widest - 1], int64_t{kit.widest} * kit.lanes};
   const int threads = useful_threads(p, context.threads);
   const std::size_t slot_bytes = direct_worker_bytes(p, context.device, context.threads);
-  const Product<T> first{
-      p,
-      kit,
-      static_cast<const T*>(o.a),
-      static_cast<const T*>(o.b),
-      static_cast<T*>(o.c),
-      static_cast<T>(o.alpha),
-      static_cast<T>(o.beta),
-      choose_direct_blocks(p, context.device, {kit.rows, kit.cols}, widest.cols, slot_bytes)};
+  const Product<T> first{p,
+                         kit,
+                         static_cast<const T*>(o.a),
+                         static_cast<const T*>(o.b),
+                         static_cast<T*>(o.c),
+                         static_cast<T>(o.alpha),
+                         static_cast<T>(o.beta),
+                         choose_direct_blocks(p, context.device, widest.cols, slot_bytes),
+                         p.batch > 1 || !fits_l2(p, context.device)};
   if (threads == 1 && p.batch == 1) {
     return multiply_region(first, 0, p.m, 0, p.n, static_cast<T*>(context.workspace));
   }
-  const Regions regions = choose_regions(p, widest, {.a = false, .b = true}, threads);
+  const Regions regions = choose_regions(p, widest, {.a = false, .b = p.trans_b}, threads);
   const int64_t per_matrix = regions.down * regions.across;
   const auto multiply_task = [&](int64_t task, int worker) {
     const int64_t matrix = task / per_matrix, region = task % per_matrix;

@@ -6,18 +6,18 @@
 namespace tessera {
 
 Regime regime_of(const Problem& p, const DeviceInfo& device) {
-  const auto size = static_cast<double>(size_of(p.dtype));
-  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n);
-  const auto k = static_cast<double>(p.k);
-  const auto l2 = static_cast<double>(device.l2_bytes);
   if (p.m == 1 || p.n == 1) return Regime::kMatvec;
-  const auto input_size = static_cast<double>(size_of(p.input_dtype()));
-  if (p.m <= kFewRows && k * n * input_size > l2) return Regime::kSkinny;
-  const bool is_small = ((m + n) * k + m * n) * size <= l2;
-  const bool is_narrow = p.n <= 64 && !p.trans_a;   // A passes once, row by row
-  const bool is_wide = p.input_dtype() == p.dtype;  // c03 reads A in place, as it is
-  if (is_wide && (is_small || is_narrow)) return Regime::kDirect;
-  return Regime::kBlocked;
+  const double b_bytes = static_cast<double>(p.k) * static_cast<double>(p.n) *
+                         static_cast<double>(size_of(p.input_dtype()));
+  if (p.m <= kFewRows && b_bytes > static_cast<double>(device.l2_bytes)) return Regime::kSkinny;
+  if (p.input_dtype() != p.dtype) return Regime::kBlocked;  // c03 reads A in place, as it is
+  if (fits_l2(p, device)) return Regime::kDirect;
+  // Rows of A in place pass once, and then serve every panel of B that L2 holds; columns would ask
+  // for a page with each step of depth.
+  constexpr std::int64_t kNarrow = 64, kDeep = 64, kLargeL2 = std::int64_t{1} << 20;
+  const bool is_narrow = p.n <= kNarrow;
+  const bool keeps_b = device.l2_bytes >= kLargeL2 && p.k > kDeep;
+  return !p.trans_a && (is_narrow || keeps_b) ? Regime::kDirect : Regime::kBlocked;
 }
 
 double estimate_us(Regime regime, const Problem& p, const DeviceInfo& device) {

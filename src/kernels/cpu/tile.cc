@@ -90,7 +90,7 @@ HWY_INLINE void store_tile(const TileCall<T>& call, const V (&sums)[kRows][kVect
   }
 }
 
-template <class T, bool kAdjacent, int kRows, int kVectors>
+template <class T, bool kAdjacent, int kRows, int kVectors, bool kPacks = false>
 HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
   using S = Tile<T>;
   using V = typename S::V;
@@ -105,52 +105,77 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
   constexpr int kGroup = kAdjacent ? kRows : 3;
   constexpr int kGroups = (kRows + kGroup - 1) / kGroup;
   const std::int64_t a_row = kAdjacent ? 1 : call.a_row;
-  const std::int64_t a_step = kAdjacent ? call.a_step : 1;
+  [[maybe_unused]] const std::int64_t a_step = call.a_step;
   const T* a[kGroups];
   TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] = call.a + g * kGroup * a_row;
   const T* HWY_RESTRICT b = call.b;
   const std::int64_t b_step = call.b_step;
-  const auto multiply_step = [&](V last) HWY_ATTR __attribute__((always_inline)) {
+  [[maybe_unused]] T* HWY_RESTRICT packed = call.packed;
+  // One step of depth, `ahead` of where A's pointers are.
+  const auto multiply_step = [&](V last, int ahead) HWY_ATTR __attribute__((always_inline)) {
     V b_row[kVectors];
     TESSERA_UNROLL for (int v = 0; v < kVectors - 1; ++v) {
       b_row[v] = hn::LoadU(d, b + v * S::kLanes);
     }
     b_row[kVectors - 1] = last;
+    b += b_step;
+    if constexpr (kPacks) {
+      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
+        hn::StoreU(b_row[v], d, packed + v * S::kLanes);
+      }
+      packed += kVectors * S::kLanes;
+    }
     TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
-      const V a_element = hn::Set(d, a[i / kGroup][i % kGroup * a_row]);
+      const V a_element = hn::Set(d, a[i / kGroup][i % kGroup * a_row + (kAdjacent ? 0 : ahead)]);
       TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
         sums[i][v] = hn::MulAdd(a_element, b_row[v], sums[i][v]);
       }
     }
-    TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] += a_step;
-    b += b_step;
+    if constexpr (kAdjacent) a[0] += a_step;
   };
-  const auto multiply_whole = [&]() HWY_ATTR __attribute__((always_inline)) {
-    multiply_step(hn::LoadU(d, b + (kVectors - 1) * S::kLanes));
+  // kSteps of them. The tiles that most multiply-adds go through take four at once: a core that
+  // another thread shares has no instructions to spare for counting.
+  constexpr int kSteps = kRows * kVectors >= 16 ? 4 : 1;
+  const auto multiply_steps = [&]() HWY_ATTR __attribute__((always_inline)) {
+    TESSERA_UNROLL for (int step = 0; step < kSteps; ++step) {
+      multiply_step(hn::LoadU(d, b + (kVectors - 1) * S::kLanes), step);
+    }
+    if constexpr (!kAdjacent) {
+      TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] += kSteps;
+    }
   };
 
-  // A row of C is fetched with each step, so that its lines, which may come from memory, do not
-  // take all the slots that the lines of A and B need. No step asks whether there is one left:
-  // branches that come out differently cost more than the fetches.
-  std::int64_t left = call.depth - call.exact_steps;
-  std::int64_t fetching = call.merge == Merge::kStream ? 0 : std::min<std::int64_t>(kRows, left);
+  // A row of C at a time is fetched, so that its lines, which may come from memory, do not take all
+  // the slots that the lines of A and B need; then what a later call reads. No step asks whether
+  // there is something left to fetch: branches that come out differently cost more than fetches.
+  const std::int64_t whole = call.depth - call.exact_steps;
+  std::int64_t left = whole / kSteps;
+  std::int64_t fetching = call.fetches_c ? std::min<std::int64_t>(kRows, left) : 0;
   left -= fetching;
   for (const T* c = call.c; fetching > 0; --fetching, c += call.ldc) {
     TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) hwy::Prefetch(c + v * S::kLanes);
-    multiply_whole();
+    multiply_steps();
   }
-  const char* ahead = static_cast<const char*>(call.ahead);
-  if (ahead == nullptr) {
-    for (; left > 0; --left) multiply_whole();
-  } else {
-    for (; left > 0; --left) {
-      __builtin_prefetch(ahead, 0, 2);
-      ahead += call.ahead_bytes;
-      multiply_whole();
+  const char* ahead = static_cast<const char*>(call.ahead == nullptr ? call.b : call.ahead);
+  for (; left > 0; --left) {
+    __builtin_prefetch(ahead, 0, 2);
+    ahead += kSteps * call.ahead_bytes;
+    multiply_steps();
+  }
+  // What is less than kSteps, and what may not be read whole.
+  const auto multiply_last = [&](V last) HWY_ATTR __attribute__((always_inline)) {
+    multiply_step(last, 0);
+    if constexpr (!kAdjacent) {
+      TESSERA_UNROLL for (int g = 0; g < kGroups; ++g)++ a[g];
+    }
+  };
+  if constexpr (kSteps > 1) {
+    for (left = whole % kSteps; left > 0; --left) {
+      multiply_last(hn::LoadU(d, b + (kVectors - 1) * S::kLanes));
     }
   }
   for (left = call.exact_steps; left > 0; --left) {
-    multiply_step(
+    multiply_last(
         load_first(d, b + (kVectors - 1) * S::kLanes, call.cols - (kVectors - 1) * S::kLanes));
   }
 
@@ -189,6 +214,7 @@ TileKit<T> make_kit() {
   kit.lanes = S::kLanes;
   kit.widest = S::kWidest;
   fill_widths(kit, std::make_integer_sequence<int, S::kWidest>());
+  kit.packing_tile = multiply_tile<T, false, S::most_rows(S::kWidest), S::kWidest, true>;
   kit.pack_a[0] = pack_transposed<S::kRows, T>;
   kit.pack_a[1] = pack_adjacent<S::kRows, T>;
   kit.pack_b[0] = pack_transposed<S::kCols, T>;

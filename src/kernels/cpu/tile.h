@@ -29,8 +29,8 @@ enum class Merge {
 template <class T>
 struct TileCall {
   std::int64_t depth;
-  const T* a;  ///< a(i, p) at a[i * a_row + p * a_step]
-  std::int64_t a_row, a_step;
+  const T* a;                  ///< a(i, p) at a[i * a_row + p * a_step]
+  std::int64_t a_row, a_step;  ///< a_row is 1 or a_step is 1
   const T* b;  ///< b(p, j) at b[p * b_step + j], readable to whole vectors but for exact_steps
   std::int64_t b_step;
   T* c;
@@ -38,11 +38,15 @@ struct TileCall {
   T alpha, beta;
   Merge merge;
   int rows, cols;
+  /// C may be far away: its lines are fetched while the sums are made.
+  bool fetches_c = true;
   /// The last steps of depth, where b may end with column `cols`.
   std::int64_t exact_steps = 0;
   /// What a later call reads, fetched into L2 meanwhile: so many bytes a step of depth.
   const void* ahead = nullptr;
   std::int64_t ahead_bytes = 0;
+  /// Of the tile that packs: where it leaves the rows of b it has read, one after another.
+  T* packed = nullptr;
 };
 
 template <class T>
@@ -64,6 +68,9 @@ struct TileKit {
   int most_rows[kMaxTileVectors];
   /// [rows of A are adjacent: a_row is 1][rows - 1][vectors - 1]
   TileFunction<T> tiles[2][kMaxTileRows][kMaxTileVectors];
+  /// The widest tile with its most rows, rows of A apart: packs b as it multiplies by it. Copies
+  /// cost no time of their own beside so many multiply-adds.
+  TileFunction<T> packing_tile;
   /// Panels of `rows` lines and of `cols` lines; [the lines are adjacent]
   PackFunction<T> pack_a[2], pack_b[2];
   /// Panels of `widest` vectors
