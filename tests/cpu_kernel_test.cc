@@ -475,6 +475,41 @@ TEST(BlockedWorkspace, HoldsTheBlocksWhateverTheCaches) {
   }
 }
 
+TEST(DirectWorkspace, HoldsTheBlocksWhateverTheCaches) {
+  DeviceInfo device = cpu_device();
+  for (const auto& [type, widest] :
+       {std::pair{DType::kF32, 64}, {DType::kF64, 32}, {DType::kF32, 16}, {DType::kF64, 2}}) {
+    for (std::int64_t size : {1, 7, 100, 513, 3000, 100000}) {
+      for (std::int64_t l2 : {std::int64_t{0}, std::int64_t{24} << 10, std::int64_t{2} << 20,
+                              std::int64_t{1} << 30}) {
+        device.l2_bytes = l2;
+        Problem p;
+        p.dtype = type;
+        p.m = size;
+        p.n = p.ldb = 2 * size;
+        p.k = size + 3;
+        for (const bool trans_b : {false, true}) {
+          p.trans_b = trans_b;
+          for (int threads : {1, 3, 256}) {
+            const std::size_t bytes = direct_worker_bytes(p, device, threads);
+            const DirectBlocks blocks = choose_direct_blocks(p, device, widest, bytes);
+            ASSERT_EQ(blocks.b_in_place, bytes == 0);
+            ASSERT_GE(blocks.kc, 1);
+            if (blocks.b_in_place) continue;
+            ASSERT_GE(blocks.nc, widest);
+            ASSERT_EQ(blocks.nc % widest, 0);
+            ASSERT_GE(blocks.packed_depth, blocks.kc);
+            ASSERT_EQ(blocks.packed_depth % blocks.kc, 0);
+            ASSERT_LE(blocks.nc * blocks.packed_depth * static_cast<std::int64_t>(size_of(type)),
+                      static_cast<std::int64_t>(bytes))
+                << to_string(type) << " size " << size << " L2 " << l2 << ", " << threads;
+          }
+        }
+      }
+    }
+  }
+}
+
 // What decides how sums are rounded may depend on the machine alone.
 TEST(BlockedWorkspace, DepthOfBlocksIsTheSameForEveryProblem) {
   const TileShape tile{6, 16};
@@ -488,6 +523,18 @@ TEST(BlockedWorkspace, DepthOfBlocksIsTheSameForEveryProblem) {
       p.n = 3 * size;
       p.batch = threads;
       EXPECT_EQ(choose_blocks(p, cpu_device(), tile, choose_teams(p, threads).team).kc, depth);
+    }
+  }
+  p.batch = 1;
+  p.n = p.ldb = 4096;
+  const auto direct = [&](int threads) {
+    return choose_direct_blocks(p, cpu_device(), 64, direct_worker_bytes(p, cpu_device(), threads));
+  };
+  const std::int64_t direct_depth = direct(1).kc;
+  for (std::int64_t columns : {64, 1000, 30000}) {
+    for (int threads : {1, 4, 256}) {
+      p.n = p.ldb = columns;
+      EXPECT_EQ(direct(threads).kc, direct_depth);
     }
   }
 }
@@ -514,6 +561,10 @@ TEST(CpuChoice, FollowsTheTableOfRegimes) {
   EXPECT_EQ(chosen(4096, 64, 4096, true), "c02_blocked");
   EXPECT_EQ(chosen(333, 333, 333), "c02_blocked");
   EXPECT_EQ(chosen(4096, 4096, 4096), "c02_blocked");
+  device.l2_bytes = 2 << 20;
+  EXPECT_EQ(chosen(4096, 4096, 4096), "c03_direct");
+  EXPECT_EQ(chosen(4096, 4096, 4096, true), "c02_blocked");
+  EXPECT_EQ(chosen(4096, 4096, 16), "c02_blocked");
 }
 
 TEST(SimdTargets, UnknownNameIsRefusedWithTheRunnableOnes) {

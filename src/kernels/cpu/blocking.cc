@@ -159,10 +159,9 @@ std::size_t direct_worker_bytes(const Problem& p, const DeviceInfo& device, int 
 // The grid with the smallest predicted time of the slowest thread. A task costs its multiply-adds
 // and the packing of its own operands. Fewer, larger tasks pack less; more tasks even out what the
 // threads get.
-Regions choose_regions(const Problem& p, TileShape tile, TaskPacks packs, int threads) {
+Regions choose_regions(const Problem& p, TileShape tile, TaskCosts costs, int threads) {
   const int64_t tiles_down = ceil_div(p.m, tile.rows), tiles_across = ceil_div(p.n, tile.cols);
   if (threads == 1) return {tiles_down * tile.rows, tiles_across * tile.cols, 1, 1};
-  constexpr double kPackCost = 16;       // multiply-adds in the time of packing one element
   constexpr double kStragglers = 0.125;  // of a task: threads do not start or run alike
   const int64_t most_tasks = int64_t{8} * threads;
   Regions best{};
@@ -175,8 +174,7 @@ Regions choose_regions(const Problem& p, TileShape tile, TaskPacks packs, int th
       r.down = ceil_div(p.m, r.rows);
       r.across = ceil_div(p.n, r.cols);
       const double rows = static_cast<double>(r.rows), cols = static_cast<double>(r.cols);
-      const double task =
-          rows * cols + kPackCost * ((packs.a ? rows : 0.0) + (packs.b ? cols : 0.0));
+      const double task = rows * cols + costs.a * rows + costs.b * cols;
       const double rounds = static_cast<double>(ceil_div(r.down * r.across * p.batch, threads));
       const double cost = task * (rounds + kStragglers);
       if (cost < best_cost) {

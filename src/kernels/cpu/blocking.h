@@ -66,11 +66,14 @@ constexpr std::int64_t panel_elements(std::int64_t lines, std::int64_t depth) {
 struct Regions {
   std::int64_t rows, cols, down, across;
 };
-/// What a task packs besides its multiply-adds: its rows of A, its columns of B.
-struct TaskPacks {
-  bool a, b;
+/// What a task spends besides its multiply-adds on an element of its rows of A and of its columns
+/// of B, in the time of so many multiply-adds.
+struct TaskCosts {
+  double a, b;
 };
-Regions choose_regions(const Problem& p, TileShape tile, TaskPacks packs, int threads);
+inline constexpr double kPackCost = 16;  // it is copied first
+inline constexpr double kReadCost = 8;   // it comes from another cache than the task's own
+Regions choose_regions(const Problem& p, TileShape tile, TaskCosts costs, int threads);
 
 /// Whether all of C is written once, with vectors of whole cache lines that need not be read first,
 /// and is too large to be found in a cache later. `vector_bytes` is of the instruction set in use.

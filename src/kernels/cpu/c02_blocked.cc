@@ -113,7 +113,7 @@ void multiply_together(const Product<In, T>& all, int64_t count, const Blocks& b
   Problem one_block = p;
   one_block.n = nc;
   one_block.batch = 1;
-  const Regions regions = choose_regions(one_block, tile, {.a = true, .b = false}, team.threads);
+  const Regions regions = choose_regions(one_block, tile, {.a = kPackCost, .b = 0}, team.threads);
   const int64_t panels = nc / tile.cols;
   const int64_t packers = std::min<int64_t>(team.threads, panels);
   const int64_t multipliers = regions.down * regions.across;

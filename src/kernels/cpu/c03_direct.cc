@@ -1,15 +1,17 @@
-// c03_direct: A is read where it lies; only B is packed, or not even that.
+// c03_direct: A is read where it lies; B too, or the first rows that meet it pack it.
 //
-// Idea: packing A pays when its strips meet many columns. Where all of A stays in L2 anyway, or C
-// is only a few panels wide, the tile reads A's rows in place and the copy is saved. A B that takes
-// no more than half of L2 is read in place too. The tile is wide and low (6 x 4 vectors with
-// AVX-512): a strip of few rows stays in L1 while all of B passes from L2, and no panel of B needs
-// to fit L1. Rows and columns are dealt evenly, because a small tile waits for its own
-// multiply-adds. Since c02: no pass over A before the product, which small products spend much of
-// their time on, and which a tall one with few columns never earns back. Expected bottleneck: the
-// FMA units while operands lie in caches; the read of A when C is narrow. Limits: none, but on
-// operands larger than the caches c02 is faster. The bits of C do not depend on the number of
-// threads nor on the position of an element in C.
+// Idea: a strip of few rows of A (6, of 4 vectors' width with AVX-512) stays in L1 while all of a
+// block of B passes from L2, so no copy of A is needed, and no panel of B needs to fit L1. A B that
+// takes no more than half of L2 is read in place. A larger one is cut into blocks of three tenths
+// of L2, and the first strip packs each panel while it multiplies by it: the stores cost nothing
+// beside the multiply-adds, and threads that each pack their own block need not wait for one
+// another. Rows and columns are dealt evenly, because a small tile waits for its own multiply-adds.
+// Since c02: no pass over A before the product, which small products spend much of their time on,
+// which a tall one with few columns never earns back, and which took 5% of a large one. Expected
+// bottleneck: the FMA units while operands lie in caches; the read of A when C is narrow. Limits:
+// none, but it is chosen for a large transposed A nowhere (each step of depth would be on a page of
+// its own), and for large operands only where L2 has 1 MiB. The bits of C do not depend on the
+// number of threads nor on the position of an element in C.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -181,7 +183,8 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
   if (threads == 1 && p.batch == 1) {
     return multiply_region(first, 0, p.m, 0, p.n, static_cast<T*>(context.workspace));
   }
-  const Regions regions = choose_regions(p, widest, {.a = false, .b = p.trans_b}, threads);
+  const Regions regions =
+      choose_regions(p, widest, {.a = kReadCost, .b = p.trans_b ? kPackCost : kReadCost}, threads);
   const int64_t per_matrix = regions.down * regions.across;
   const auto multiply_task = [&](int64_t task, int worker) {
     const int64_t matrix = task / per_matrix, region = task % per_matrix;
@@ -206,8 +209,8 @@ void register_c03_direct(Registry& registry) {
     Kernel kernel;
     kernel.id = {"cpu", "direct", dtype, ""};
     kernel.stem = "c03_direct";
-    kernel.why = "small and narrow products do not pay for a copy of A";
-    kernel.summary = "A in place, B packed a panel at a time or in place, register tile, threads";
+    kernel.why = "a strip of A that stays in L1 needs no copy";
+    kernel.summary = "A in place, B in place or packed as it is first used, register tile, threads";
     kernel.arch = "any CPU; AVX2, AVX-512 or NEON where present";
     kernel.limits = "none";
     kernel.alignment_bytes = static_cast<int>(size_of(dtype));

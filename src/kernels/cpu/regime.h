@@ -6,10 +6,13 @@
 //                                              would double what memory moves
 //   skinny    few rows, op(B) beyond L2        B must pass once, in the order it lies; blocks
 //                                              would read it with jumps
-//   direct    all fits L2, or C is narrow      a copy of A would not be used often enough
+//   direct    all fits L2, or C is narrow, or  a copy of A takes longer than reading its rows where
+//             L2 is large and A lies row by    they lie: a strip of few rows serves all the columns
+//             row                              that a large L2 holds of B
 //   blocked   all others                       only copies keep large operands in caches
 //
-// Operands of 16 bits have no direct path: they are widened by being copied.
+// Operands of 16 bits have no direct path: they are widened by being copied. Of small depth, C is
+// what passes through memory, and c02_blocked writes it past the caches.
 //
 // What each path expects, and why it is right, stands at the head of its file.
 #pragma once
