@@ -70,12 +70,13 @@ bool reads_b_in_place(const Problem& p, const DeviceInfo& device) {
   return !p.trans_b && saturating_mul(p.k, p.ldb) <= device.l2_bytes / 2 / size;
 }
 
-/// kc of c03_direct: a block of B as deep as wide takes three tenths of L2, which strips of A, C
-/// and whatever shares the core pass through as well.
+/// kc of c03_direct: a block of B takes three tenths of L2, which strips of A, C and whatever
+/// shares the core pass through as well. It is twice as deep as wide: C is read and written once
+/// for each block of depth, A is only read for each block of columns.
 int64_t direct_depth(const DeviceInfo& device, int64_t size) {
   const double elements = 0.3 * static_cast<double>(device.l2_bytes) / static_cast<double>(size);
-  return std::clamp(round_down(static_cast<int64_t>(std::sqrt(elements)), kDepthStep), kMinDepth,
-                    kMaxDepth);
+  return std::clamp(round_down(static_cast<int64_t>(std::sqrt(2 * elements)), kDepthStep),
+                    kMinDepth, kMaxDepth);
 }
 
 }  // namespace

@@ -99,6 +99,10 @@ void multiply_block(const Product<T>& x, const Shares& strips, const Shares& pan
         const int64_t vectors = panels[panel];
         call.cols = static_cast<int>(std::min(vectors * lanes, j1 - j));
         call.c = x.c + i * p.ldc + j;
+        // With each panel, a row of the next strip.
+        const bool has_row = !p.trans_a && strip + 1 < strips.count && panel < strips[strip + 1];
+        call.ahead = has_row ? call.a + (call.rows + panel) * p.lda : nullptr;
+        call.ahead_bytes = sizeof(T);
         const T* const in_place = x.b + q * p.ldb + j;
         if (packed == nullptr) {
           call.b = in_place;
