@@ -28,8 +28,9 @@ using test::run_tessera;
 using test::write_file;
 constexpr const char* kNaive = "cpu.naive.f32";
 constexpr const char* kBlocked = "cpu.blocked.f32";
-/// M, N and K of a product that no cache holds: "auto" takes the blocked kernel on any machine.
-constexpr std::int64_t kLarge = 2048;
+/// M and N, and K, of a shallow product that no cache holds: "auto" takes the blocked kernel on any
+/// machine.
+constexpr std::int64_t kLarge = 2048, kShallow = 64;
 
 class CliTune : public CliTest {
  protected:
@@ -159,7 +160,7 @@ TEST_F(CliTune, I6_AWrongKernelNeverWins) {
   args_.budget = "1h";
   wrong_ = kNaive;
   fastest_ = kBlocked;
-  EXPECT_THROW(tune({kLarge, kLarge, kLarge}), CheckFailed);
+  EXPECT_THROW(tune({kLarge, kLarge, kShallow}), CheckFailed);
   const Json report = Json::parse(read_file(args_.json_file));
   EXPECT_EQ(report["tuned"][0]["best"], kBlocked);
   EXPECT_EQ(report["tuned"][0]["auto"], kBlocked);
@@ -168,28 +169,28 @@ TEST_F(CliTune, I6_AWrongKernelNeverWins) {
   EXPECT_EQ(shape["winner"], kBlocked);
   EXPECT_EQ(shape["kernels"][kNaive]["disposition"], "incorrect");
   EXPECT_FALSE(shape["kernels"][kNaive].contains("median_s"));
-  EXPECT_EQ(resolve(kLarge, kLarge, kLarge).kernel, kBlocked);
+  EXPECT_EQ(resolve(kLarge, kLarge, kShallow).kernel, kBlocked);
 }
 
 TEST_F(CliTune, I7_OnlyNewKernelsRun) {
   args_.budget = "1h";
-  tune({kLarge, kLarge, kLarge});
+  tune({kLarge, kLarge, kShallow});
   EXPECT_EQ(timed(), every_kernel());
   const std::size_t contests_of_a_case = contests_.size();
   // As if this kernel were new.
   edit([](Json& json) { json["entries"][0]["shapes"][0]["kernels"].erase(kBlocked); });
-  tune({kLarge, kLarge, kLarge});
+  tune({kLarge, kLarge, kShallow});
   ASSERT_EQ(contests_.size(), 1U);
   EXPECT_EQ(contests_[0], (std::vector<std::string>{kNaive, kBlocked})) << "beside the best known";
-  const Json third = tune({kLarge, kLarge, kLarge});
+  const Json third = tune({kLarge, kLarge, kShallow});
   EXPECT_TRUE(contests_.empty());
   EXPECT_EQ(third["tuned"][0]["best"], kNaive);
   EXPECT_EQ(third["tuned"][0]["auto_time_over_best"], 2.0);
-  tune({kLarge, kLarge, kLarge, kLarge, kLarge, kLarge + 1});
+  tune({kLarge, kLarge, kShallow, kLarge, kLarge, kShallow - 1});
   EXPECT_EQ(timed(), every_kernel());
   EXPECT_EQ(contests_.size(), contests_of_a_case) << "those of the new shape";
   args_.fresh = true;
-  tune({kLarge, kLarge, kLarge});
+  tune({kLarge, kLarge, kShallow});
   EXPECT_EQ(timed(), every_kernel());
   EXPECT_EQ(contests_.size(), contests_of_a_case);
 }
@@ -387,6 +388,14 @@ TEST_F(CliTune, Refusals) {
     expect_error(program({"8", "8", "8", "--kernel", "k02_tiled"}), 4, {"GPU"});
   }
   EXPECT_FALSE(std::ifstream(path("tune.json")).good());
+}
+
+TEST_F(CliTune, ANamedKernelThatCannotTakeTheCaseIsNamedWithTheRule) {
+  const Ran ran = program({"24", "16", "8", "--dtype", "bf16", "--kernel", "cpu.direct", "--kernel",
+                           "cpu.naive", "--budget", "1m"});
+  expect_error(ran, 4, {"cpu.direct", "24x16x8", "bf16"});
+  EXPECT_NE(ran.out.find("left out"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("cpu.naive.bf16"), std::string::npos) << ran.out;
 }
 
 TEST_F(CliTune, TableNamesBestAutoAndSkipped) {

@@ -13,6 +13,7 @@
 #include "bench_session.h"
 #include "core/threads.h"
 #include "quantities.h"
+#include "tessera/plan.h"
 #include "text_file.h"
 #include "tune_store.h"
 
@@ -84,6 +85,7 @@ class TuneRun {
 
   void tune(const bench::Case& c, double budget_s) {
     const bench::Case here = bench::placed(c, device_.space, device_.index);
+    for (const std::string& kernel : args_.kernels) name_if_unable(here, kernel);
     try {
       bench::TuneOptions options;
       options.fresh = args_.fresh;
@@ -97,6 +99,19 @@ class TuneRun {
     } catch (const Error& e) {
       if (e.code() == ErrorCode::kOutputFailure) throw;
       left_out_.push_back({fmt::format("{}: {}", case_text(c), e.what()), kCannotRun});
+    }
+  }
+
+  /// A kernel that was asked for and cannot take the case, with the rule.
+  void name_if_unable(const bench::Case& c, const std::string& kernel) {
+    GemmOptions options;
+    options.kernel = kernel;
+    try {
+      const Plan plan(c.desc, options);
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::kUnsupported) throw;
+      left_out_.push_back(
+          {fmt::format("{} on {}: {}", kernel, case_text(c), e.what()), kCannotRun});
     }
   }
 

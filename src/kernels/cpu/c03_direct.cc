@@ -39,6 +39,7 @@ struct Product {
   T alpha, beta;
   DirectBlocks blocks;
   bool fetches_c;
+  Merge first_merge;  // of the first block of depth
 };
 
 /// Rows of A that a tile reads side by side, at most. Rows a multiple of 4096 bytes apart meet in
@@ -92,7 +93,7 @@ void multiply_block(const Product<T>& x, const Shares& strips, const Shares& pan
     call.rows = static_cast<int>(strips[strip]);
     for (int64_t q = q0; q < q1; q += call.depth) {
       call.depth = std::min(x.blocks.kc, q1 - q);
-      call.merge = q > 0 ? Merge::kAdd : x.beta == T{0} ? Merge::kStore : Merge::kScale;
+      call.merge = q > 0 ? Merge::kAdd : x.first_merge;
       call.a = p.trans_a ? x.a + q * p.lda + i : x.a + i * p.lda + q;
       int64_t j = j0;
       for (int64_t panel = 0; panel < panels.count; ++panel, j += call.cols) {
@@ -183,7 +184,10 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
                          static_cast<T>(o.alpha),
                          static_cast<T>(o.beta),
                          choose_direct_blocks(p, context.device, widest.cols, slot_bytes),
-                         p.batch > 1 || !fits_l2(p, context.device)};
+                         p.batch > 1 || !fits_l2(p, context.device),
+                         o.beta != 0    ? Merge::kScale
+                         : o.alpha == 1 ? Merge::kCopy
+                                        : Merge::kStore};
   if (threads == 1 && p.batch == 1) {
     return multiply_region(first, 0, p.m, 0, p.n, static_cast<T*>(context.workspace));
   }

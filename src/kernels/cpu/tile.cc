@@ -31,6 +31,7 @@ struct Tile {
   using V = hn::Vec<D>;
   static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
   static constexpr bool kWide = kLanes * sizeof(T) == 64;
+  static constexpr int kRegisters = kWide || HWY_ARCH_ARM ? 32 : 16;
   /// Of the tile for packed operands.
   static constexpr int kVectors = HWY_ARCH_ARM ? 3 : 2;
   static constexpr int kRows = kWide ? 14 : 6;
@@ -49,6 +50,8 @@ template <Merge kMerge, class D, class V, class T = hn::TFromD<D>>
 HWY_INLINE void store_whole(D d, V alpha, V sum, V beta, T* c) {
   if constexpr (kMerge == Merge::kStore) {
     hn::StoreU(hn::Mul(alpha, sum), d, c);
+  } else if constexpr (kMerge == Merge::kCopy) {
+    hn::StoreU(sum, d, c);
   } else if constexpr (kMerge == Merge::kStream) {
     hn::Stream(hn::Mul(alpha, sum), d, c);
   } else if constexpr (kMerge == Merge::kAdd) {
@@ -63,6 +66,8 @@ template <Merge kMerge, class D, class V, class T = hn::TFromD<D>>
 HWY_INLINE void store_part(D d, V alpha, V sum, V beta, T* c, std::int64_t count) {
   if constexpr (kMerge == Merge::kStore || kMerge == Merge::kStream) {
     store_first(hn::Mul(alpha, sum), d, c, count);
+  } else if constexpr (kMerge == Merge::kCopy) {
+    store_first(sum, d, c, count);
   } else if constexpr (kMerge == Merge::kAdd) {
     store_first(hn::MulAdd(alpha, sum, load_first(d, c, count)), d, c, count);
   } else {
@@ -135,7 +140,7 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
   };
   // kSteps of them. The tiles that most multiply-adds go through take four at once: a core that
   // another thread shares has no instructions to spare for counting.
-  constexpr int kSteps = kRows * kVectors >= 16 ? 4 : 1;
+  constexpr int kSteps = 2 * kRows * kVectors >= S::kRegisters ? 4 : 1;
   const auto multiply_steps = [&]() HWY_ATTR __attribute__((always_inline)) {
     TESSERA_UNROLL for (int step = 0; step < kSteps; ++step) {
       multiply_step(hn::LoadU(d, b + (kVectors - 1) * S::kLanes), step);
@@ -182,6 +187,8 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
   switch (call.merge) {
     case Merge::kStore:
       return store_tile<Merge::kStore>(call, sums);
+    case Merge::kCopy:
+      return store_tile<Merge::kCopy>(call, sums);
     case Merge::kStream:
       return store_tile<Merge::kStream>(call, sums);
     case Merge::kScale:
