@@ -17,9 +17,11 @@ ln -s "$library" lib/libblas.so.3
 
 # on_tessera PROGRAM INPUT OUTPUT: its calls are logged in OUTPUT.calls.
 on_tessera() {
-  local variable=LD_PRELOAD=$library
-  [ "$mode" = preload ] || variable=LD_LIBRARY_PATH=$work/lib
-  env "$variable" TESSERA_LOG="calls:$work/$3.calls" "$folder/$1" <"$2" >"$3"
+  # Under LD_PRELOAD the reference stands behind: another library may be this machine's libblas.so.3,
+  # without what the C program takes from the reference.
+  local variables=(LD_PRELOAD="$library" LD_LIBRARY_PATH="$folder")
+  [ "$mode" = preload ] || variables=(LD_LIBRARY_PATH="$work/lib")
+  env "${variables[@]}" TESSERA_LOG="calls:$work/$3.calls" "$folder/$1" <"$2" >"$3"
 }
 
 # judge OUTPUT DTYPE MINIMUM TEXT...: every text stands there, no test failed, and at least MINIMUM

@@ -124,8 +124,8 @@ TEST(PanelWalk, KeepsTheDeviceBudget) {
   // cpu.blocked needs workspace, which counts.
   for (const auto& [kernel, budget, one_panel] : {Try{"cpu.naive", 128 << 10, false},
                                                   {"cpu.naive", 200 << 10, false},
-                                                  {"auto", 350 << 10, false},
-                                                  {"auto", 8 << 20, true}}) {
+                                                  {"cpu.blocked", 350 << 10, false},
+                                                  {"cpu.blocked", 8 << 20, true}}) {
     for (const bool asked : {true, false}) {
       Case c{150, 130, 170, Op::kT, Op::kN, 1, 1, {}, {}, {}, DType::kF32, std::nullopt, {}};
       c.options.gemm.kernel = kernel;
