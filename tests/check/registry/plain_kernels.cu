@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,8 +20,6 @@
 #define FILE_OF(x) NAME_OF(kernels/cuda/x.cu)
 #include FILE_OF(KERNEL)
 
-#include <cstdlib>
-
 #include "tessera/error.h"
 
 #define JOINED(a, b) a##b
@@ -29,7 +28,7 @@
 namespace tessera {
 
 // What the library has besides; here the kernel is alone.
-void detail::refuse_dtype(DType) { std::abort(); }
+void tessera::detail::refuse_dtype(DType) { std::abort(); }
 std::string KernelId::to_string() const { return family + " " + config; }
 void Registry::add(Kernel kernel) {
   kernel.name = kernel.id.to_string();
