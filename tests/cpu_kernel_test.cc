@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cfenv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -335,6 +336,33 @@ TEST_P(EverySimd, NeighboursAndLeftoversStayOut) {
       gemm(Op::kN, Op::kN, 1.0F, row_major(poison.data(), 24, 64), row_major(poison.data(), 64, 24),
            0.0F, row_major(dump.data(), 24, 24), options);
       ASSERT_TRUE(std::isnan(dump[0]));
+    }
+  }
+}
+
+// K3: nor does it raise a floating-point exception, which NumPy would warn of.
+TEST_P(EverySimd, NeighboursRaiseNoFlags) {
+  for (const Kernel* kernel : simd_kernels(DType::kF32)) {
+    GemmOptions options;
+    options.kernel = kernel->name;
+    for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{5, 7, 9},
+                                  {35, 79, 19},
+                                  {100, 50, 300},
+                                  {1, 37, 50},
+                                  {50, 1, 37},
+                                  {17, 2100, 300}}) {
+      const std::int64_t ld = n + 5;
+      const std::vector<float> a(static_cast<std::size_t>(m * k), 0.0F);
+      std::vector<float> b(static_cast<std::size_t>(k * ld),
+                           std::numeric_limits<float>::infinity());
+      for (std::int64_t p = 0; p < k; ++p) std::fill_n(b.data() + p * ld, n, 1.0F);
+      std::vector<float> c(static_cast<std::size_t>(m * n), 1.0F);
+      std::feclearexcept(FE_ALL_EXCEPT);
+      gemm(Op::kN, Op::kN, 1.0F, row_major(a.data(), m, k),
+           MatrixView<const float>(b.data(), k, n, ld), 0.0F, row_major(c.data(), m, n), options);
+      EXPECT_EQ(std::fetestexcept(FE_INVALID | FE_OVERFLOW | FE_DIVBYZERO), 0)
+          << kernel->name << ' ' << m << 'x' << n << 'x' << k;
+      EXPECT_EQ(c, std::vector<float>(c.size(), 0.0F)) << kernel->name;
     }
   }
 }

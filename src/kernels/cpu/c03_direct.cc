@@ -79,9 +79,6 @@ void multiply_block(const Product<T>& x, const Shares& strips, const Shares& pan
                     int64_t j0, int64_t j1, int64_t q0, int64_t q1, T* packed) {
   const Problem& p = x.p;
   const int64_t lanes = x.kit.lanes, packed_width = x.kit.widest * lanes;
-  // In the last rows of B in place, a whole vector at its right edge would reach past its end.
-  const int64_t past_edge = j0 + x.kit.vectors(j1 - j0) * lanes - p.n;
-  const int64_t exact = packed == nullptr && past_edge > 0 ? ceil_div(past_edge, p.ldb) : 0;
   TileCall<T> call{};
   call.a_row = call.a_step = p.lda;
   call.ldc = p.ldc;
@@ -108,10 +105,7 @@ void multiply_block(const Product<T>& x, const Shares& strips, const Shares& pan
         if (packed == nullptr) {
           call.b = in_place;
           call.b_step = p.ldb;
-          call.exact_steps =
-              panel + 1 < panels.count
-                  ? 0
-                  : std::clamp<int64_t>(exact - (p.k - q - call.depth), 0, call.depth);
+          call.exact_b = call.cols < vectors * lanes;
         } else {
           T* const own = packed + (panel * (q1 - q0) + q - q0) * packed_width;
           if (strip == 0 && packs_itself(x, strips, vectors, call.cols)) {

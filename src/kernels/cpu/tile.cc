@@ -153,7 +153,7 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
   // A row of C at a time is fetched, so that its lines, which may come from memory, do not take all
   // the slots that the lines of A and B need; then what a later call reads. No step asks whether
   // there is something left to fetch: branches that come out differently cost more than fetches.
-  const std::int64_t whole = call.depth - call.exact_steps;
+  const std::int64_t whole = call.exact_b ? 0 : call.depth;
   std::int64_t left = whole / kSteps;
   std::int64_t fetching = call.fetches_c ? std::min<std::int64_t>(kRows, left) : 0;
   left -= fetching;
@@ -167,7 +167,8 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
     ahead += kSteps * call.ahead_bytes;
     multiply_steps();
   }
-  // What is less than kSteps, and what may not be read whole.
+  // What is less than kSteps, and all of what may not be read whole: masks take a unit that
+  // multiplies.
   const auto multiply_last = [&](V last) HWY_ATTR __attribute__((always_inline)) {
     multiply_step(last, 0);
     if constexpr (!kAdjacent) {
@@ -179,7 +180,7 @@ HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
       multiply_last(hn::LoadU(d, b + (kVectors - 1) * S::kLanes));
     }
   }
-  for (left = call.exact_steps; left > 0; --left) {
+  for (left = call.exact_b ? call.depth : 0; left > 0; --left) {
     multiply_last(
         load_first(d, b + (kVectors - 1) * S::kLanes, call.cols - (kVectors - 1) * S::kLanes));
   }

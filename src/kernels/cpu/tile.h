@@ -32,7 +32,7 @@ struct TileCall {
   std::int64_t depth;
   const T* a;                  ///< a(i, p) at a[i * a_row + p * a_step]
   std::int64_t a_row, a_step;  ///< a_row is 1 or a_step is 1
-  const T* b;  ///< b(p, j) at b[p * b_step + j], readable to whole vectors but for exact_steps
+  const T* b;  ///< b(p, j) at b[p * b_step + j], readable to whole vectors unless exact_b
   std::int64_t b_step;
   T* c;
   std::int64_t ldc;
@@ -41,8 +41,9 @@ struct TileCall {
   int rows, cols;
   /// C may be far away: its lines are fetched while the sums are made.
   bool fetches_c = true;
-  /// The last steps of depth, where b may end with column `cols`.
-  std::int64_t exact_steps = 0;
+  /// b is read no further than column `cols`: what lies there is not this product's, and could
+  /// raise floating-point exceptions that it does not.
+  bool exact_b = false;
   /// What a later call reads, fetched into L2 meanwhile: so many bytes a step of depth.
   const void* ahead = nullptr;
   std::int64_t ahead_bytes = 0;
