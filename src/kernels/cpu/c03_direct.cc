@@ -7,7 +7,7 @@
 // beside the multiply-adds, and threads that each pack their own block need not wait for one
 // another. Rows and columns are dealt evenly, because a small tile waits for its own multiply-adds.
 // Since c02: no pass over A before the product, which small products spend much of their time on,
-// which a tall one with few columns never earns back, and which took 5% of a large one. Expected
+// which a tall one with few columns never earns back, and which a large one can spare. Expected
 // bottleneck: the FMA units while operands lie in caches; the read of A when C is narrow. Limits:
 // none, but it is chosen for a large transposed A nowhere (each step of depth would be on a page of
 // its own), and for large operands only where L2 has 1 MiB. The bits of C do not depend on the
