@@ -85,7 +85,11 @@ DirectBlocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, in
                                   std::size_t worker_bytes) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   DirectBlocks out{};
-  out.kc = even_block(p.k, direct_depth(device, size), kDepthStep);
+  // Small products: no roots, no divisions.
+  out.kc = p.k <= kMinDepth ? round_up(p.k, kDepthStep)
+                            : even_block(p.k, direct_depth(device, size), kDepthStep);
+  out.by_panels = saturating_mul(p.k, kMaxWideRowBytes) <= device.l1_bytes * 2 / 3 &&
+                  saturating_mul(p.m, p.k) <= device.l1_bytes * 4 / 3 / size;
   out.b_in_place = reads_b_in_place(p, device);
   if (out.b_in_place) return out;
   // All columns if a block as deep as the sums has room for them, then as deep as there is room.
@@ -119,6 +123,7 @@ bool fits_l2(const Problem& p, const DeviceInfo& device) {
 }
 
 int useful_threads(const Problem& p, int threads) {
+  if (threads == 1) return 1;
   // About as much work as waking a thread costs, ten times over.
   constexpr double kMultiplyAddsPerThread = 5e5;
   const double most = std::max(1.0, multiply_adds(p) / kMultiplyAddsPerThread);

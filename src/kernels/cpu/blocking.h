@@ -37,10 +37,11 @@ struct Blocks {
 };
 Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile, const Team& team);
 
-/// Of c03_direct: sums are kc deep; B is read in place, or packed packed_depth x nc.
+/// Of c03_direct: sums are kc deep; B is read in place, or packed packed_depth x nc. In
+/// place, and `by_panels`: a panel of B fits L1, and A is not much larger.
 struct DirectBlocks {
   std::int64_t kc;
-  bool b_in_place;
+  bool b_in_place, by_panels;
   std::int64_t packed_depth, nc;
 };
 DirectBlocks choose_direct_blocks(const Problem& p, const DeviceInfo& device,

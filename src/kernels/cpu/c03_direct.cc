@@ -63,82 +63,168 @@ struct Shares {
     larger = total % count;
   }
   int64_t operator[](int64_t i) const { return low + (i < larger ? 1 : 0); }
+  /// From i on, how many are as large.
+  int64_t alike(int64_t i) const { return (i < larger ? larger : count) - i; }
+};
+
+/// Panels of B that are alike, side by side.
+struct Panels {
+  int64_t first, count;  // the number of the first one, and how many
+  int64_t j;             // its column
+  int vectors, cols;
+  int skip;  // columns at its left that belong to another panel: TileCall
+};
+
+/// Columns [j0, j1) of C: panels of at most two widths, the last one perhaps not whole vectors.
+struct Columns {
+  int64_t count = 0;  // panels
+  int groups = 0;
+  Panels group[3];
+
+  template <class T>
+  Columns(const Product<T>& x, int64_t j0, int64_t j1) {
+    const int64_t lanes = x.kit.lanes;
+    const Shares shares(x.kit.vectors(j1 - j0), x.kit.widest);
+    count = shares.count;
+    const int64_t part = (j1 - j0) & (lanes - 1);
+    int64_t j = j0;
+    for (int64_t i = 0; i < count;) {
+      const int vectors = static_cast<int>(shares[i]);
+      const int64_t width = vectors * lanes;
+      int64_t alike = shares.alike(i);
+      if (part != 0 && i + alike == count && alike > 1) --alike;
+      const bool is_part = part != 0 && i + alike == count;
+      // In place the last one begins further left then, so as to end where B ends.
+      const int64_t skip = is_part && x.blocks.b_in_place ? std::min(lanes - part, j) : 0;
+      const int64_t cols = is_part ? j1 - j + skip : width;
+      group[groups++] = {
+          i, alike, j - skip, vectors, static_cast<int>(cols), static_cast<int>(skip)};
+      i += alike;
+      j += alike * width;
+    }
+  }
 };
 
 /// Whether the first strip packs a panel of B while it multiplies by it.
 template <class T>
-bool packs_itself(const Product<T>& x, const Shares& strips, int64_t vectors, int64_t cols) {
+bool packs_itself(const Product<T>& x, const Shares& strips, const Panels& panels) {
   return !x.p.trans_a && !x.p.trans_b && strips[0] == x.kit.most_rows[x.kit.widest - 1] &&
-         vectors == x.kit.widest && cols == vectors * x.kit.lanes;
+         panels.vectors == x.kit.widest && panels.cols == panels.vectors * x.kit.lanes;
 }
 
-/// The strips of rows from i0, columns [j0, j1) of C, depths [q0, q1): a strip of A meets every
-/// panel of B before the next one is begun, so that A comes once, row after row, and B stays in L2.
+/// What the calls for a block have in common.
 template <class T>
-void multiply_block(const Product<T>& x, const Shares& strips, const Shares& panels, int64_t i0,
-                    int64_t j0, int64_t j1, int64_t q0, int64_t q1, T* packed) {
-  const Problem& p = x.p;
-  const int64_t lanes = x.kit.lanes, packed_width = x.kit.widest * lanes;
-  TileCall<T> call{};
-  call.a_row = call.a_step = p.lda;
-  call.ldc = p.ldc;
+TileCall<T> common_call(const Product<T>& x) {
+  TileCall<T> call;
+  call.a_row = call.a_step = x.p.lda;
+  call.ldc = x.p.ldc;
   call.alpha = x.alpha;
   call.beta = x.beta;
   call.fetches_c = x.fetches_c;
+  call.ahead_bytes = sizeof(T);
+  return call;
+}
+
+/// Depths from q on, B in place: those panels, or one of them.
+template <class T>
+void take_b_in_place(const Product<T>& x, const Panels& panels, int64_t q, TileCall<T>& call) {
+  call.b = x.b + q * x.p.ldb + panels.j;
+  call.b_step = x.p.ldb;
+  call.cols = panels.cols;
+  call.skip = panels.skip;
+  call.exact_b = panels.cols < panels.vectors * x.kit.lanes;
+}
+
+/// The strips of rows from i0, the columns, depths [q0, q1): a strip of A meets every panel of B
+/// before the next one is begun, so that A comes once, row after row, and B stays in L2. The panels
+/// that are alike take one call. `packed` is null where B is read in place.
+template <class T>
+void multiply_strips(const Product<T>& x, const Shares& strips, const Columns& columns, int64_t i0,
+                     int64_t q0, int64_t q1, T* packed) {
+  const Problem& p = x.p;
+  const int64_t packed_width = x.kit.widest * x.kit.lanes;
+  TileCall<T> call = common_call(x);
+  call.ahead_next = p.lda;
   int64_t i = i0;
   for (int64_t strip = 0; strip < strips.count; ++strip, i += call.rows) {
     call.rows = static_cast<int>(strips[strip]);
+    const int64_t next_rows = p.trans_a || strip + 1 == strips.count ? 0 : strips[strip + 1];
     for (int64_t q = q0; q < q1; q += call.depth) {
       call.depth = std::min(x.blocks.kc, q1 - q);
       call.merge = q > 0 ? Merge::kAdd : x.first_merge;
-      call.a = p.trans_a ? x.a + q * p.lda + i : x.a + i * p.lda + q;
-      int64_t j = j0;
-      for (int64_t panel = 0; panel < panels.count; ++panel, j += call.cols) {
-        const int64_t vectors = panels[panel];
-        call.cols = static_cast<int>(std::min(vectors * lanes, j1 - j));
-        call.c = x.c + i * p.ldc + j;
+      const T* const a = p.trans_a ? x.a + q * p.lda + i : x.a + i * p.lda + q;
+      for (int g = 0; g < columns.groups; ++g) {
+        const Panels& panels = columns.group[g];
+        take_b_in_place(x, panels, q, call);
+        call.a = a;
+        call.c = x.c + i * p.ldc + panels.j;
+        call.count = static_cast<int>(panels.count);
+        call.b_next = call.c_next = panels.vectors * x.kit.lanes;
         // With each panel, a row of the next strip.
-        const bool has_row = !p.trans_a && strip + 1 < strips.count && panel < strips[strip + 1];
-        call.ahead = has_row ? call.a + (call.rows + panel) * p.lda : nullptr;
-        call.ahead_bytes = sizeof(T);
-        const T* const in_place = x.b + q * p.ldb + j;
-        if (packed == nullptr) {
-          call.b = in_place;
-          call.b_step = p.ldb;
-          call.exact_b = call.cols < vectors * lanes;
-        } else {
-          T* const own = packed + (panel * (q1 - q0) + q - q0) * packed_width;
-          if (strip == 0 && packs_itself(x, strips, vectors, call.cols)) {
-            call.b = in_place;
-            call.b_step = p.ldb;
+        call.ahead = panels.first < next_rows ? a + (call.rows + panels.first) * p.lda : nullptr;
+        if (packed != nullptr) {
+          T* const own = packed + (panels.first * (q1 - q0) + q - q0) * packed_width;
+          if (strip == 0 && packs_itself(x, strips, panels)) {
             call.packed = own;
+            call.packed_next = (q1 - q0) * packed_width;
             x.kit.packing_tile(call);
             continue;
           }
           call.b = own;
           call.b_step = packed_width;
+          call.b_next = (q1 - q0) * packed_width;
+          call.exact_b = false;
         }
-        x.kit.tiles[p.trans_a][call.rows - 1][vectors - 1](call);
+        x.kit.tiles[p.trans_a][call.rows - 1][panels.vectors - 1](call);
       }
     }
   }
 }
 
-/// Columns [j0, j1) of op(B), depths [q0, q1), into the panels that multiply_block reads, but those
+/// The same the other way round, B in place, one block of depth: a panel of B meets all strips of A
+/// before the next one is begun. The strips that are alike take one call.
+template <class T>
+void multiply_panels(const Product<T>& x, const Shares& strips, const Columns& columns,
+                     int64_t i0) {
+  const Problem& p = x.p;
+  TileCall<T> call = common_call(x);
+  call.depth = p.k;
+  call.merge = x.first_merge;
+  for (int g = 0; g < columns.groups; ++g) {
+    const Panels& panels = columns.group[g];
+    take_b_in_place(x, panels, 0, call);
+    for (int64_t panel = 0; panel < panels.count; ++panel) {
+      int64_t i = i0;
+      for (int64_t strip = 0; strip < strips.count; strip += strips.alike(strip)) {
+        call.rows = static_cast<int>(strips[strip]);
+        call.a_next = p.trans_a ? call.rows : call.rows * p.lda;
+        call.c_next = call.rows * p.ldc;
+        call.a = p.trans_a ? x.a + i : x.a + i * p.lda;
+        call.c = x.c + i * p.ldc + panels.j + panel * panels.cols;
+        call.count = static_cast<int>(strips.alike(strip));
+        i += call.rows * call.count;
+        x.kit.tiles[p.trans_a][call.rows - 1][panels.vectors - 1](call);
+      }
+      call.b += panels.cols;
+    }
+  }
+}
+
+/// The columns of op(B), depths [q0, q1), into the panels that multiply_strips reads, but those
 /// that it packs itself.
 template <class T>
-void pack_b(const Product<T>& x, const Shares& strips, const Shares& panels, int64_t j0, int64_t j1,
-            int64_t q0, int64_t q1, T* packed) {
+void pack_b(const Product<T>& x, const Shares& strips, const Columns& columns, int64_t q0,
+            int64_t q1, T* packed) {
   const Problem& p = x.p;
-  int64_t j = j0;
-  for (int64_t panel = 0; panel < panels.count; ++panel) {
-    const int64_t vectors = panels[panel], cols = std::min(vectors * x.kit.lanes, j1 - j);
-    if (!packs_itself(x, strips, vectors, cols)) {
-      x.kit.pack_wide_b[!p.trans_b](p.trans_b ? x.b + j * p.ldb + q0 : x.b + q0 * p.ldb + j, p.ldb,
-                                    cols, q1 - q0, packed);
+  for (int g = 0; g < columns.groups; ++g) {
+    const Panels& panels = columns.group[g];
+    if (packs_itself(x, strips, panels)) continue;
+    for (int64_t i = 0; i < panels.count; ++i) {
+      const int64_t j = panels.j + i * panels.cols;
+      x.kit.pack_wide_b[!p.trans_b](
+          p.trans_b ? x.b + j * p.ldb + q0 : x.b + q0 * p.ldb + j, p.ldb, panels.cols, q1 - q0,
+          packed + (panels.first + i) * x.kit.widest * x.kit.lanes * (q1 - q0));
     }
-    packed += x.kit.widest * x.kit.lanes * (q1 - q0);
-    j += cols;
   }
 }
 
@@ -153,13 +239,17 @@ void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, in
                          : even_block(j1 - j0, blocks.nc, int64_t{x.kit.widest} * x.kit.lanes);
   for (int64_t j = j0, end; j < j1; j = end) {
     end = std::min(j + nc, j1);
-    const Shares panels(x.kit.vectors(end - j), x.kit.widest);
-    const int64_t most_rows = x.kit.most_rows[panels[0] - 1];
+    const Columns columns(x, j, end);
+    const int64_t most_rows = x.kit.most_rows[columns.group[0].vectors - 1];
     const Shares strips(i1 - i0, std::min(most_rows, rows_side_by_side<T>(x.p)));
+    if (blocks.b_in_place && x.p.k <= blocks.kc && (columns.count == 1 || blocks.by_panels)) {
+      multiply_panels(x, strips, columns, i0);
+      continue;
+    }
     for (int64_t q = 0; q < x.p.k; q += depth) {
       const int64_t q1 = std::min(q + depth, x.p.k);
-      if (!blocks.b_in_place) pack_b(x, strips, panels, j, end, q, q1, packed);
-      multiply_block<T>(x, strips, panels, i0, j, end, q, q1, blocks.b_in_place ? nullptr : packed);
+      if (!blocks.b_in_place) pack_b(x, strips, columns, q, q1, packed);
+      multiply_strips(x, strips, columns, i0, q, q1, blocks.b_in_place ? nullptr : packed);
     }
   }
 }

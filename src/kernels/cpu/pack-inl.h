@@ -22,29 +22,46 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The first `count` lanes, at most a vector; the others are zero, and not touched in memory.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> load_first(D d, const T* x, std::int64_t count) {
+/// Lanes [from, to) of a vector: loads leave the others zero, and neither touches their memory.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
-  return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, x);
-#else
-  HWY_ALIGN T buffer[hn::MaxLanes(D())] = {};
-  std::memcpy(buffer, x, static_cast<std::size_t>(count) * sizeof(T));
-  return hn::Load(d, buffer);
-#endif
-}
 
-/// Stores the first `count` lanes and touches nothing else.
 template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void store_first(hn::Vec<D> v, D d, T* x, std::int64_t count) {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
-  hn::BlendedStore(v, hn::FirstN(d, static_cast<std::size_t>(count)), d, x);
+class Lanes {
+ public:
+  HWY_INLINE Lanes(D d, std::int64_t from, std::int64_t to)
+      : mask_(hn::AndNot(hn::FirstN(d, static_cast<std::size_t>(from)),
+                         hn::FirstN(d, static_cast<std::size_t>(to)))) {}
+  HWY_INLINE hn::Vec<D> load(D d, const T* x) const { return hn::MaskedLoad(mask_, d, x); }
+  HWY_INLINE void store(hn::Vec<D> v, D d, T* x) const { hn::BlendedStore(v, mask_, d, x); }
+
+ private:
+  hn::Mask<D> mask_;
+};
+
 #else
-  HWY_ALIGN T buffer[hn::MaxLanes(D())];
-  hn::Store(v, d, buffer);
-  std::memcpy(x, buffer, static_cast<std::size_t>(count) * sizeof(T));
+
+template <class D, class T = hn::TFromD<D>>
+class Lanes {
+ public:
+  HWY_INLINE Lanes(D, std::int64_t from, std::int64_t to)
+      : from_(from), bytes_(static_cast<std::size_t>(to - from) * sizeof(T)) {}
+  HWY_INLINE hn::Vec<D> load(D d, const T* x) const {
+    HWY_ALIGN T buffer[hn::MaxLanes(D())] = {};
+    std::memcpy(buffer + from_, x + from_, bytes_);
+    return hn::Load(d, buffer);
+  }
+  HWY_INLINE void store(hn::Vec<D> v, D d, T* x) const {
+    HWY_ALIGN T buffer[hn::MaxLanes(D())];
+    hn::Store(v, d, buffer);
+    std::memcpy(x + from_, buffer + from_, bytes_);
+  }
+
+ private:
+  std::int64_t from_;
+  std::size_t bytes_;
+};
+
 #endif
-}
 
 /// The first `count` of kWidth elements, and zeros.
 template <int kWidth, class T>
@@ -55,7 +72,7 @@ HWY_INLINE void copy_first(const T* from, std::int64_t count, T* to) {
     for (int line = 0; line < kWidth; line += kLanes) {
       const std::int64_t left = count - line;
       hn::StoreU(left >= kLanes ? hn::LoadU(d, from + line)
-                 : left > 0     ? load_first(d, from + line, left)
+                 : left > 0     ? Lanes(d, 0, left).load(d, from + line)
                                 : hn::Zero(d),
                  d, to + line);
     }

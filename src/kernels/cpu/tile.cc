@@ -61,17 +61,17 @@ HWY_INLINE void store_whole(D d, V alpha, V sum, V beta, T* c) {
   }
 }
 
-/// The same for the first `count` columns.
+/// The same for some of the lanes.
 template <Merge kMerge, class D, class V, class T = hn::TFromD<D>>
-HWY_INLINE void store_part(D d, V alpha, V sum, V beta, T* c, std::int64_t count) {
-  if constexpr (kMerge == Merge::kStore || kMerge == Merge::kStream) {
-    store_first(hn::Mul(alpha, sum), d, c, count);
-  } else if constexpr (kMerge == Merge::kCopy) {
-    store_first(sum, d, c, count);
+HWY_INLINE void store_part(D d, V alpha, V sum, V beta, const Lanes<D>& lanes, T* c) {
+  if constexpr (kMerge == Merge::kCopy) {
+    lanes.store(sum, d, c);
+  } else if constexpr (kMerge == Merge::kStore || kMerge == Merge::kStream) {
+    lanes.store(hn::Mul(alpha, sum), d, c);
   } else if constexpr (kMerge == Merge::kAdd) {
-    store_first(hn::MulAdd(alpha, sum, load_first(d, c, count)), d, c, count);
+    lanes.store(hn::MulAdd(alpha, sum, lanes.load(d, c)), d, c);
   } else {
-    store_first(hn::MulAdd(beta, load_first(d, c, count), hn::Mul(alpha, sum)), d, c, count);
+    lanes.store(hn::MulAdd(beta, lanes.load(d, c), hn::Mul(alpha, sum)), d, c);
   }
 }
 
@@ -80,122 +80,148 @@ HWY_INLINE void store_tile(const TileCall<T>& call, const V (&sums)[kRows][kVect
   using S = Tile<T>;
   const typename S::D d;
   const V alpha = hn::Set(d, call.alpha), beta = hn::Set(d, call.beta);
-  const std::int64_t last = call.cols - (kVectors - 1) * S::kLanes;  // columns in the last vector
+  constexpr std::int64_t kLast = (kVectors - 1) * S::kLanes;
   T* c = call.c;
+  if (call.skip == 0 && call.cols == kLast + S::kLanes) {
+    TESSERA_UNROLL for (int i = 0; i < kRows; ++i, c += call.ldc) {
+      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
+        store_whole<kMerge>(d, alpha, sums[i][v], beta, c + v * S::kLanes);
+      }
+    }
+    return;
+  }
+  const Lanes<typename S::D> first(d, call.skip, kVectors > 1 ? S::kLanes : call.cols);
+  const Lanes<typename S::D> last(d, 0, call.cols - kLast);
   TESSERA_UNROLL for (int i = 0; i < kRows; ++i, c += call.ldc) {
-    TESSERA_UNROLL for (int v = 0; v < kVectors - 1; ++v) {
+    store_part<kMerge>(d, alpha, sums[i][0], beta, first, c);
+    TESSERA_UNROLL for (int v = 1; v < kVectors - 1; ++v) {
       store_whole<kMerge>(d, alpha, sums[i][v], beta, c + v * S::kLanes);
     }
-    T* const c_last = c + (kVectors - 1) * S::kLanes;
-    if (last == S::kLanes) {
-      store_whole<kMerge>(d, alpha, sums[i][kVectors - 1], beta, c_last);
-    } else {
-      store_part<kMerge>(d, alpha, sums[i][kVectors - 1], beta, c_last, last);
+    if constexpr (kVectors > 1) {
+      store_part<kMerge>(d, alpha, sums[i][kVectors - 1], beta, last, c + kLast);
     }
   }
 }
 
 template <class T, bool kAdjacent, int kRows, int kVectors, bool kPacks = false>
-HWY_NOINLINE void multiply_tile(const TileCall<T>& call) {
+HWY_NOINLINE void multiply_tile(TileCall<T>& given) {
   using S = Tile<T>;
   using V = typename S::V;
   const typename S::D d;
-
-  V sums[kRows][kVectors];
-  TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
-    TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::Zero(d);
-  }
   // Rows apart are reached from one pointer for every three, by what an address can hold: there are
   // too few registers for one each.
   constexpr int kGroup = kAdjacent ? kRows : 3;
   constexpr int kGroups = (kRows + kGroup - 1) / kGroup;
-  const std::int64_t a_row = kAdjacent ? 1 : call.a_row;
-  [[maybe_unused]] const std::int64_t a_step = call.a_step;
-  const T* a[kGroups];
-  TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] = call.a + g * kGroup * a_row;
-  const T* HWY_RESTRICT b = call.b;
-  const std::int64_t b_step = call.b_step;
-  [[maybe_unused]] T* HWY_RESTRICT packed = call.packed;
-  // One step of depth, `ahead` of where A's pointers are.
-  const auto multiply_step = [&](V last, int ahead) HWY_ATTR __attribute__((always_inline)) {
-    V b_row[kVectors];
-    TESSERA_UNROLL for (int v = 0; v < kVectors - 1; ++v) {
-      b_row[v] = hn::LoadU(d, b + v * S::kLanes);
-    }
-    b_row[kVectors - 1] = last;
-    b += b_step;
-    if constexpr (kPacks) {
-      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
-        hn::StoreU(b_row[v], d, packed + v * S::kLanes);
-      }
-      packed += kVectors * S::kLanes;
-    }
-    TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
-      const V a_element = hn::Set(d, a[i / kGroup][i % kGroup * a_row + (kAdjacent ? 0 : ahead)]);
-      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
-        sums[i][v] = hn::MulAdd(a_element, b_row[v], sums[i][v]);
-      }
-    }
-    if constexpr (kAdjacent) a[0] += a_step;
-  };
-  // kSteps of them. The tiles that most multiply-adds go through take four at once: a core that
-  // another thread shares has no instructions to spare for counting.
+  // The tiles that most multiply-adds go through take four steps at once: a core that another
+  // thread shares has no instructions to spare for counting.
   constexpr int kSteps = 2 * kRows * kVectors >= S::kRegisters ? 4 : 1;
-  const auto multiply_steps = [&]() HWY_ATTR __attribute__((always_inline)) {
-    TESSERA_UNROLL for (int step = 0; step < kSteps; ++step) {
-      multiply_step(hn::LoadU(d, b + (kVectors - 1) * S::kLanes), step);
-    }
-    if constexpr (!kAdjacent) {
-      TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] += kSteps;
-    }
-  };
 
-  // A row of C at a time is fetched, so that its lines, which may come from memory, do not take all
-  // the slots that the lines of A and B need; then what a later call reads. No step asks whether
-  // there is something left to fetch: branches that come out differently cost more than fetches.
-  const std::int64_t whole = call.exact_b ? 0 : call.depth;
-  std::int64_t left = whole / kSteps;
-  std::int64_t fetching = call.fetches_c ? std::min<std::int64_t>(kRows, left) : 0;
-  left -= fetching;
-  for (const T* c = call.c; fetching > 0; --fetching, c += call.ldc) {
-    TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) hwy::Prefetch(c + v * S::kLanes);
-    multiply_steps();
-  }
-  const char* ahead = static_cast<const char*>(call.ahead == nullptr ? call.b : call.ahead);
-  for (; left > 0; --left) {
-    __builtin_prefetch(ahead, 0, 2);
-    ahead += kSteps * call.ahead_bytes;
-    multiply_steps();
-  }
-  // What is less than kSteps, and all of what may not be read whole: masks take a unit that
-  // multiplies.
-  const auto multiply_last = [&](V last) HWY_ATTR __attribute__((always_inline)) {
-    multiply_step(last, 0);
-    if constexpr (!kAdjacent) {
-      TESSERA_UNROLL for (int g = 0; g < kGroups; ++g)++ a[g];
+  for (int tiles_left = given.count;;) {
+    // What a call says is read anew for each tile: kept for the next one it would take registers.
+    TileCall<T>* hidden = &given;
+    asm("" : "+r"(hidden));
+    TileCall<T>& call = *hidden;
+    const std::int64_t a_row = kAdjacent ? 1 : call.a_row;
+    [[maybe_unused]] const std::int64_t a_step = call.a_step;
+    const std::int64_t b_step = call.b_step;
+    V sums[kRows][kVectors];
+    TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
+      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::Zero(d);
     }
-  };
-  if constexpr (kSteps > 1) {
-    for (left = whole % kSteps; left > 0; --left) {
-      multiply_last(hn::LoadU(d, b + (kVectors - 1) * S::kLanes));
-    }
-  }
-  for (left = call.exact_b ? call.depth : 0; left > 0; --left) {
-    multiply_last(
-        load_first(d, b + (kVectors - 1) * S::kLanes, call.cols - (kVectors - 1) * S::kLanes));
-  }
+    const T* a[kGroups];
+    TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) { a[g] = call.a + g * kGroup * a_row; }
+    const T* HWY_RESTRICT b = call.b;
+    [[maybe_unused]] T* HWY_RESTRICT packed = call.packed;
+    // One step of depth, `ahead` of where A's pointers are.
+    const auto multiply_step = [&](V last_b, int ahead) HWY_ATTR __attribute__((always_inline)) {
+      V b_row[kVectors];
+      TESSERA_UNROLL for (int v = 0; v < kVectors - 1; ++v) {
+        b_row[v] = hn::LoadU(d, b + v * S::kLanes);
+      }
+      b_row[kVectors - 1] = last_b;
+      b += b_step;
+      if constexpr (kPacks) {
+        TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
+          hn::StoreU(b_row[v], d, packed + v * S::kLanes);
+        }
+        packed += kVectors * S::kLanes;
+      }
+      TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
+        const V a_element = hn::Set(d, a[i / kGroup][i % kGroup * a_row + (kAdjacent ? 0 : ahead)]);
+        TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
+          sums[i][v] = hn::MulAdd(a_element, b_row[v], sums[i][v]);
+        }
+      }
+      if constexpr (kAdjacent) a[0] += a_step;
+    };
+    const auto multiply_steps = [&]() HWY_ATTR __attribute__((always_inline)) {
+      TESSERA_UNROLL for (int step = 0; step < kSteps; ++step) {
+        multiply_step(hn::LoadU(d, b + (kVectors - 1) * S::kLanes), step);
+      }
+      if constexpr (!kAdjacent) {
+        TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] += kSteps;
+      }
+    };
 
-  switch (call.merge) {
-    case Merge::kStore:
-      return store_tile<Merge::kStore>(call, sums);
-    case Merge::kCopy:
-      return store_tile<Merge::kCopy>(call, sums);
-    case Merge::kStream:
-      return store_tile<Merge::kStream>(call, sums);
-    case Merge::kScale:
-      return store_tile<Merge::kScale>(call, sums);
-    case Merge::kAdd:
-      return store_tile<Merge::kAdd>(call, sums);
+    // A row of C at a time is fetched, so that its lines, which may come from memory, do not take
+    // all the slots that the lines of A and B need; then what a later call reads. No step asks
+    // whether there is something left to fetch: branches that come out differently cost more than
+    // fetches.
+    const std::int64_t whole = call.exact_b ? 0 : call.depth;
+    std::int64_t left = whole / kSteps;
+    std::int64_t fetching = call.fetches_c ? std::min<std::int64_t>(kRows, left) : 0;
+    left -= fetching;
+    for (const T* row = call.c; fetching > 0; --fetching, row += call.ldc) {
+      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) hwy::Prefetch(row + v * S::kLanes);
+      multiply_steps();
+    }
+    const char* ahead = reinterpret_cast<const char*>(call.ahead == nullptr ? call.b : call.ahead);
+    for (; left > 0; --left) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += kSteps * call.ahead_bytes;
+      multiply_steps();
+    }
+    // What is less than kSteps, and all of what may not be read whole: masks take a unit that
+    // multiplies.
+    const auto multiply_last = [&](V last_b) HWY_ATTR __attribute__((always_inline)) {
+      multiply_step(last_b, 0);
+      if constexpr (!kAdjacent) {
+        TESSERA_UNROLL for (int g = 0; g < kGroups; ++g)++ a[g];
+      }
+    };
+    if constexpr (kSteps > 1) {
+      for (left = whole % kSteps; left > 0; --left)
+        multiply_last(hn::LoadU(d, b + (kVectors - 1) * S::kLanes));
+    }
+    if (call.exact_b) {
+      constexpr std::int64_t kLast = (kVectors - 1) * S::kLanes;
+      const Lanes<typename S::D> lanes(d, 0, call.cols - kLast);
+      for (left = call.depth; left > 0; --left) multiply_last(lanes.load(d, b + kLast));
+    }
+
+    switch (call.merge) {
+      case Merge::kStore:
+        store_tile<Merge::kStore>(call, sums);
+        break;
+      case Merge::kCopy:
+        store_tile<Merge::kCopy>(call, sums);
+        break;
+      case Merge::kStream:
+        store_tile<Merge::kStream>(call, sums);
+        break;
+      case Merge::kScale:
+        store_tile<Merge::kScale>(call, sums);
+        break;
+      case Merge::kAdd:
+        store_tile<Merge::kAdd>(call, sums);
+        break;
+    }
+    if (--tiles_left == 0) return;
+    call.a += call.a_next;
+    call.b += call.b_next;
+    call.c += call.c_next;
+    if (call.ahead != nullptr) call.ahead += call.ahead_next;
+    if constexpr (kPacks) call.packed += call.packed_next;
   }
 }
 

@@ -32,7 +32,7 @@ struct TileCall {
   std::int64_t depth;
   const T* a;                  ///< a(i, p) at a[i * a_row + p * a_step]
   std::int64_t a_row, a_step;  ///< a_row is 1 or a_step is 1
-  const T* b;  ///< b(p, j) at b[p * b_step + j], readable to whole vectors unless exact_b
+  const T* b;                  ///< b(p, j) at b[p * b_step + j]
   std::int64_t b_step;
   T* c;
   std::int64_t ldc;
@@ -41,18 +41,25 @@ struct TileCall {
   int rows, cols;
   /// C may be far away: its lines are fetched while the sums are made.
   bool fetches_c = true;
-  /// b is read no further than column `cols`: what lies there is not this product's, and could
-  /// raise floating-point exceptions that it does not.
+  /// Columns at the left that another tile stores. They keep the last vector within b: what lies
+  /// past its end is not this product's, and could raise floating-point exceptions that it does
+  /// not.
+  int skip = 0;
+  /// Where b has fewer columns than a vector: none past column `cols` is read. Slower.
   bool exact_b = false;
   /// What a later call reads, fetched into L2 meanwhile: so many bytes a step of depth.
-  const void* ahead = nullptr;
+  const T* ahead = nullptr;
   std::int64_t ahead_bytes = 0;
   /// Of the tile that packs: where it leaves the rows of b it has read, one after another.
   T* packed = nullptr;
+  /// So many tiles alike, each of them so many elements further: what a call costs is paid once.
+  /// The pointers are left at the last of them.
+  int count = 1;
+  std::int64_t a_next = 0, b_next = 0, c_next = 0, ahead_next = 0, packed_next = 0;
 };
 
 template <class T>
-using TileFunction = void (*)(const TileCall<T>&);
+using TileFunction = void (*)(TileCall<T>&);
 
 /// Copies `count` lines of `depth` elements into panels of a fixed number of lines, p-major:
 /// element (line, p) of a panel is at out[p * width + line], and panels follow one another. Lines
