@@ -11,6 +11,7 @@
 #include "blas/plain_loops.h"
 #include "core/footprint.h"
 #include "core/host_buffer.h"
+#include "core/run_once.h"
 #include "tessera/gemm.h"
 
 namespace tessera::blas {
@@ -43,24 +44,42 @@ class Copy {
 };
 
 template <class T>
-void run(Call<T> x) {
-  std::optional<Copy<T>> copy_a, copy_b;
-  if (x.reads_inputs()) {
-    const Footprint c = footprint_of<T>(x.c_view());
-    if (share_bytes(c, footprint_of<T>(x.a_view()), false)) {
-      copy_a.emplace(x.a_view());
-      x.lda = static_cast<int>(x.a_view().rows);
-      x.a = copy_a->data();
-    }
-    if (share_bytes(c, footprint_of<T>(x.b_view()), false)) {
-      copy_b.emplace(x.b_view());
-      x.ldb = static_cast<int>(x.b_view().rows);
-      x.b = copy_b->data();
-    }
-  }
+void run(const Call<T>& x) {
   // Never destroyed: the destructors of others may multiply.
   static const GemmOptions& defaults = *new GemmOptions;
-  gemm(x.op_a, x.op_b, x.alpha, x.a_view(), x.b_view(), x.beta, x.c_view(), defaults);
+  const auto describe = [](std::int64_t rows, std::int64_t cols, int ld) {
+    return OperandDesc{rows, cols, ld, Layout::kColMajor, 0, 1};
+  };
+  const bool a_t = x.op_a == Op::kT, b_t = x.op_b == Op::kT;
+  run_once({.dtype = DTypeOf<T>::value,
+            .input = {},
+            .op_a = x.op_a,
+            .op_b = x.op_b,
+            .a = describe(a_t ? x.k : x.m, a_t ? x.m : x.k, x.lda),
+            .b = describe(b_t ? x.n : x.k, b_t ? x.k : x.n, x.ldb),
+            .c = describe(x.m, x.n, x.ldc)},
+           defaults, static_cast<double>(x.alpha), x.a, x.b, static_cast<double>(x.beta), x.c);
+}
+
+/// With copies of the inputs that overlap C. False, and nothing is done, when neither does.
+template <class T>
+bool run_with_copies(Call<T> x) {
+  if (!x.reads_inputs()) return false;
+  std::optional<Copy<T>> copy_a, copy_b;
+  const Footprint c = footprint_of<T>(x.c_view());
+  if (share_bytes(c, footprint_of<T>(x.a_view()), false)) {
+    copy_a.emplace(x.a_view());
+    x.lda = static_cast<int>(x.a_view().rows);
+    x.a = copy_a->data();
+  }
+  if (share_bytes(c, footprint_of<T>(x.b_view()), false)) {
+    copy_b.emplace(x.b_view());
+    x.ldb = static_cast<int>(x.b_view().rows);
+    x.b = copy_b->data();
+  }
+  if (!copy_a && !copy_b) return false;
+  run(x);
+  return true;
 }
 
 /// Once in a process.
@@ -82,6 +101,14 @@ void multiply(const Call<T>& x) noexcept {
   }
   try {
     return run(x);
+  } catch (const Error& refused) {
+    // Before anything was written. Rare, so that the others need not look for it first.
+    try {
+      if (run_with_copies(x)) return;
+      say_why_slow(refused.what());
+    } catch (const std::exception& e) {
+      say_why_slow(e.what());
+    }
   } catch (const std::exception& e) {
     say_why_slow(e.what());
   } catch (...) {

@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "core/backend.h"
 #include "core/canonical.h"
 #include "core/recent_plans.h"
+#include "core/run_once.h"
 #include "core/thread_scratch.h"
 #include "tessera/plan.h"
 
@@ -30,15 +29,32 @@ class DeviceWorkspace {
   void* data_;
 };
 
+void run_plan(const Plan& plan, const GemmDesc& desc, void* stream, double alpha, const void* a,
+              const void* b, double beta, void* c) {
+  const std::size_t bytes = plan.workspace_bytes();
+  const auto run_with = [&](void* workspace) {
+    plan.run(alpha, a, b, beta, c, workspace, bytes, stream);
+  };
+  if (bytes == 0) {
+    run_with(nullptr);
+  } else if (desc.space == Space::kCuda) {
+    run_with(DeviceWorkspace(desc.device, stream, bytes).data());
+  } else {
+    run_with(ThreadScratch(bytes).data());
+  }
+}
+
 template <class T>
-OperandDesc describe(MatrixView<T> view, std::int64_t batch_stride) {
-  return {view.rows,   view.cols,    view.ld,
-          view.layout, batch_stride, alignment_of(reinterpret_cast<std::uintptr_t>(view.data))};
+OperandDesc describe(const MatrixView<T>& view, std::int64_t batch_stride) {
+  // What no kernel of the host asks for would only make two products of the same sizes differ.
+  const int alignment =
+      view.space == Space::kCuda ? alignment_of(reinterpret_cast<std::uintptr_t>(view.data)) : 1;
+  return {view.rows, view.cols, view.ld, view.layout, batch_stride, alignment};
 }
 
 template <class T, class In>
-void run(Op op_a, Op op_b, T alpha, MatrixView<const In> a, std::int64_t stride_a,
-         MatrixView<const In> b, std::int64_t stride_b, T beta, MatrixView<T> c,
+void run(Op op_a, Op op_b, T alpha, const MatrixView<const In>& a, std::int64_t stride_a,
+         const MatrixView<const In>& b, std::int64_t stride_b, T beta, const MatrixView<T>& c,
          std::int64_t stride_c, std::int64_t batch, const GemmOptions& options) {
   if (a.space != c.space || b.space != c.space) {
     const auto name = [](Space s) { return s == Space::kHost ? "host" : "CUDA"; };
@@ -61,24 +77,19 @@ void run(Op op_a, Op op_b, T alpha, MatrixView<const In> a, std::int64_t stride_
     if (a.data != nullptr) cuda::device_of(a.data, "A");
     if (b.data != nullptr) cuda::device_of(b.data, "B");
   }
-
-  std::optional<Plan> own;
-  const Plan& plan =
-      may_repeat(desc, options) ? recent_plan(desc, options) : own.emplace(desc, options);
-  const std::size_t bytes = plan.workspace_bytes();
-  const auto run_with = [&](void* workspace) {
-    plan.run(alpha, a.data, b.data, beta, c.data, workspace, bytes, options.stream);
-  };
-  if (bytes == 0) {
-    run_with(nullptr);
-  } else if (c.space == Space::kCuda) {
-    run_with(DeviceWorkspace(desc.device, options.stream, bytes).data());
-  } else {
-    run_with(ThreadScratch(bytes).data());
-  }
+  run_once(desc, options, alpha, a.data, b.data, beta, c.data);
 }
 
 }  // namespace
+
+void run_once(const GemmDesc& desc, const GemmOptions& options, double alpha, const void* a,
+              const void* b, double beta, void* c) {
+  if (may_repeat(desc, options)) {
+    run_plan(recent_plan(desc, options), desc, options.stream, alpha, a, b, beta, c);
+  } else {
+    run_plan(Plan(desc, options), desc, options.stream, alpha, a, b, beta, c);
+  }
+}
 
 void gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b,
           float beta, MatrixView<float> c, const GemmOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <string_view>
 
 #include "core/threads.h"
 
@@ -54,7 +55,8 @@ Recent::~Recent() { t_gone = true; }
 
 bool may_repeat(const GemmDesc& desc, const GemmOptions& options) {
   return !t_gone && desc.space == Space::kHost && options.precision == Precision::kNative &&
-         options.determinism == Determinism::kRunToRun && options.kernel == "auto";
+         options.determinism == Determinism::kRunToRun &&
+         options.kernel == std::string_view("auto");
 }
 
 const Plan& recent_plan(const GemmDesc& desc, const GemmOptions& options) {
