@@ -74,6 +74,7 @@ struct TaskCosts {
 };
 inline constexpr double kPackCost = 16;  // it is copied first
 inline constexpr double kReadCost = 8;   // it comes from another cache than the task's own
+inline constexpr double kFarCost = 40;   // it is copied from rows that lie pages apart
 Regions choose_regions(const Problem& p, TileShape tile, TaskCosts costs, int threads);
 
 /// Whether all of C is written once, with vectors of whole cache lines that need not be read first,

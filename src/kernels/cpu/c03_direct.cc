@@ -160,8 +160,10 @@ void multiply_strips(const Product<T>& x, const Shares& strips, const Columns& c
         call.c = x.c + i * p.ldc + panels.j;
         call.count = static_cast<int>(panels.count);
         call.b_next = call.c_next = panels.vectors * x.kit.lanes;
-        // With each panel, a row of the next strip.
+        // With each panel a row of the next strip; two, where it has more rows than there are
+        // panels.
         call.ahead = panels.first < next_rows ? a + (call.rows + panels.first) * p.lda : nullptr;
+        call.ahead_also = panels.first + columns.count < next_rows ? columns.count * p.lda : 0;
         if (packed != nullptr) {
           T* const own = packed + (panels.first * (q1 - q0) + q - q0) * packed_width;
           if (strip == 0 && packs_itself(x, strips, panels)) {
@@ -275,8 +277,8 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
   if (threads == 1 && p.batch == 1) {
     return multiply_region(first, 0, p.m, 0, p.n, static_cast<T*>(context.workspace));
   }
-  const Regions regions =
-      choose_regions(p, widest, {.a = kReadCost, .b = p.trans_b ? kPackCost : kReadCost}, threads);
+  const Regions regions = choose_regions(
+      p, widest, {.a = kReadCost, .b = first.blocks.b_in_place ? kReadCost : kFarCost}, threads);
   const int64_t per_matrix = regions.down * regions.across;
   const auto multiply_task = [&](int64_t task, int worker) {
     const int64_t matrix = task / per_matrix, region = task % per_matrix;

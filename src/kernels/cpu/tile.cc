@@ -139,13 +139,16 @@ HWY_NOINLINE void multiply_tile(TileCall<T>& given) {
         b_row[v] = hn::LoadU(d, b + v * S::kLanes);
       }
       b_row[kVectors - 1] = last_b;
-      b += b_step;
       if constexpr (kPacks) {
+        // No processor follows rows that lie pages apart by itself.
+        constexpr int kRowsAhead = 16;
         TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
+          __builtin_prefetch(b + kRowsAhead * b_step + v * S::kLanes, 0, 2);
           hn::StoreU(b_row[v], d, packed + v * S::kLanes);
         }
         packed += kVectors * S::kLanes;
       }
+      b += b_step;
       TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
         const V a_element = hn::Set(d, a[i / kGroup][i % kGroup * a_row + (kAdjacent ? 0 : ahead)]);
         TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) {
@@ -176,8 +179,10 @@ HWY_NOINLINE void multiply_tile(TileCall<T>& given) {
       multiply_steps();
     }
     const char* ahead = reinterpret_cast<const char*>(call.ahead == nullptr ? call.b : call.ahead);
+    const std::int64_t also = call.ahead_also * static_cast<std::int64_t>(sizeof(T));
     for (; left > 0; --left) {
       __builtin_prefetch(ahead, 0, 2);
+      __builtin_prefetch(ahead + also, 0, 2);
       ahead += kSteps * call.ahead_bytes;
       multiply_steps();
     }

@@ -47,9 +47,10 @@ struct TileCall {
   int skip = 0;
   /// Where b has fewer columns than a vector: none past column `cols` is read. Slower.
   bool exact_b = false;
-  /// What a later call reads, fetched into L2 meanwhile: so many bytes a step of depth.
+  /// What a later call reads, fetched into L2 meanwhile: so many bytes a step of depth, and as many
+  /// so many elements further.
   const T* ahead = nullptr;
-  std::int64_t ahead_bytes = 0;
+  std::int64_t ahead_bytes = 0, ahead_also = 0;
   /// Of the tile that packs: where it leaves the rows of b it has read, one after another.
   T* packed = nullptr;
   /// So many tiles alike, each of them so many elements further: what a call costs is paid once.
