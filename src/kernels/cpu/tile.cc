@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #undef HWY_TARGET_INCLUDE
@@ -103,6 +104,9 @@ HWY_INLINE void store_tile(const TileCall<T>& call, const V (&sums)[kRows][kVect
   }
 }
 
+template <int kCount>
+using Steps = std::integral_constant<int, kCount>;
+
 template <class T, bool kAdjacent, int kRows, int kVectors, bool kPacks = false>
 HWY_NOINLINE void multiply_tile(TileCall<T>& given) {
   using S = Tile<T>;
@@ -157,12 +161,13 @@ HWY_NOINLINE void multiply_tile(TileCall<T>& given) {
       }
       if constexpr (kAdjacent) a[0] += a_step;
     };
-    const auto multiply_steps = [&]() HWY_ATTR __attribute__((always_inline)) {
-      TESSERA_UNROLL for (int step = 0; step < kSteps; ++step) {
+    const auto multiply_steps = [&](auto steps) HWY_ATTR __attribute__((always_inline)) {
+      constexpr int kCount = decltype(steps)::value;
+      for (int step = 0; step < kCount; ++step) {
         multiply_step(hn::LoadU(d, b + (kVectors - 1) * S::kLanes), step);
       }
       if constexpr (!kAdjacent) {
-        TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] += kSteps;
+        TESSERA_UNROLL for (int g = 0; g < kGroups; ++g) a[g] += kCount;
       }
     };
 
@@ -176,7 +181,7 @@ HWY_NOINLINE void multiply_tile(TileCall<T>& given) {
     left -= fetching;
     for (const T* row = call.c; fetching > 0; --fetching, row += call.ldc) {
       TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) hwy::Prefetch(row + v * S::kLanes);
-      multiply_steps();
+      multiply_steps(Steps<kSteps>());
     }
     const char* ahead = reinterpret_cast<const char*>(call.ahead == nullptr ? call.b : call.ahead);
     const std::int64_t also = call.ahead_also * static_cast<std::int64_t>(sizeof(T));
@@ -184,24 +189,22 @@ HWY_NOINLINE void multiply_tile(TileCall<T>& given) {
       __builtin_prefetch(ahead, 0, 2);
       __builtin_prefetch(ahead + also, 0, 2);
       ahead += kSteps * call.ahead_bytes;
-      multiply_steps();
+      multiply_steps(Steps<kSteps>());
     }
-    // What is less than kSteps, and all of what may not be read whole: masks take a unit that
-    // multiplies.
-    const auto multiply_last = [&](V last_b) HWY_ATTR __attribute__((always_inline)) {
-      multiply_step(last_b, 0);
-      if constexpr (!kAdjacent) {
-        TESSERA_UNROLL for (int g = 0; g < kGroups; ++g)++ a[g];
-      }
-    };
-    if constexpr (kSteps > 1) {
-      for (left = whole % kSteps; left > 0; --left)
-        multiply_last(hn::LoadU(d, b + (kVectors - 1) * S::kLanes));
+    if constexpr (kSteps == 4) {
+      if ((whole & 2) != 0) multiply_steps(Steps<2>());
+      if ((whole & 1) != 0) multiply_steps(Steps<1>());
     }
     if (call.exact_b) {
+      // Masks take a unit that multiplies.
       constexpr std::int64_t kLast = (kVectors - 1) * S::kLanes;
       const Lanes<typename S::D> lanes(d, 0, call.cols - kLast);
-      for (left = call.depth; left > 0; --left) multiply_last(lanes.load(d, b + kLast));
+      for (left = call.depth; left > 0; --left) {
+        multiply_step(lanes.load(d, b + kLast), 0);
+        if constexpr (!kAdjacent) {
+          TESSERA_UNROLL for (int g = 0; g < kGroups; ++g)++ a[g];
+        }
+      }
     }
 
     switch (call.merge) {
