@@ -520,8 +520,8 @@ TEST(DirectWorkspace, HoldsTheBlocksWhateverTheCaches) {
           p.trans_b = trans_b;
           for (int threads : {1, 3, 256}) {
             const std::size_t bytes = direct_worker_bytes(p, device, threads);
-            const DirectBlocks blocks = choose_direct_blocks(p, device, widest, bytes);
-            ASSERT_EQ(blocks.b_in_place, bytes == 0);
+            ASSERT_TRUE(bytes > 0 || choose_direct_blocks(p, device, widest, 0, false).b_in_place);
+            const DirectBlocks blocks = choose_direct_blocks(p, device, widest, bytes, false);
             ASSERT_GE(blocks.kc, 1);
             if (blocks.b_in_place) continue;
             ASSERT_GE(blocks.nc, widest);
@@ -556,7 +556,8 @@ TEST(BlockedWorkspace, DepthOfBlocksIsTheSameForEveryProblem) {
   p.batch = 1;
   p.n = p.ldb = 4096;
   const auto direct = [&](int threads) {
-    return choose_direct_blocks(p, cpu_device(), 64, direct_worker_bytes(p, cpu_device(), threads));
+    return choose_direct_blocks(p, cpu_device(), 64, direct_worker_bytes(p, cpu_device(), threads),
+                                false);
   };
   const std::int64_t direct_depth = direct(1).kc;
   for (std::int64_t columns : {64, 1000, 30000}) {

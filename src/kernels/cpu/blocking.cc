@@ -65,9 +65,24 @@ Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
 namespace {
 
 /// Rows of B as they lie are the panels' rows; they must not push each other out of L2.
-bool reads_b_in_place(const Problem& p, const DeviceInfo& device) {
+bool fits_in_place(const Problem& p, const DeviceInfo& device) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   return !p.trans_b && saturating_mul(p.k, p.ldb) <= device.l2_bytes / 2 / size;
+}
+
+/// A panel of B stays in L1 while all of A, which is not much larger than L1, passes by.
+bool goes_by_panels(const Problem& p, const DeviceInfo& device) {
+  const auto size = static_cast<int64_t>(size_of(p.dtype));
+  return fits_in_place(p, device) && p.k <= kMaxDepth &&
+         p.k * kMaxWideRowBytes <= device.l1_bytes * 2 / 3 &&
+         saturating_mul(p.m, p.k) <= device.l1_bytes * 4 / 3 / size;
+}
+
+/// Whether a B that fits in place is better copied when its vectors lie across two cache lines, and
+/// take the time of two: when many rows meet it and it comes from L2 anyway.
+bool pays_to_align(const Problem& p, const DeviceInfo& device) {
+  const auto size = static_cast<int64_t>(size_of(p.dtype));
+  return !p.trans_a && p.m >= 48 && p.k * p.n > 2 * device.l1_bytes / size;
 }
 
 /// kc of c03_direct: a block of B takes three tenths of L2, which strips of A, C and whatever
@@ -82,15 +97,14 @@ int64_t direct_depth(const DeviceInfo& device, int64_t size) {
 }  // namespace
 
 DirectBlocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, int64_t widest_cols,
-                                  std::size_t worker_bytes) {
+                                  std::size_t worker_bytes, bool b_aligned) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   DirectBlocks out{};
   // Small products: no roots, no divisions.
   out.kc = p.k <= kMinDepth ? round_up(p.k, kDepthStep)
                             : even_block(p.k, direct_depth(device, size), kDepthStep);
-  out.by_panels = saturating_mul(p.k, kMaxWideRowBytes) <= device.l1_bytes * 2 / 3 &&
-                  saturating_mul(p.m, p.k) <= device.l1_bytes * 4 / 3 / size;
-  out.b_in_place = reads_b_in_place(p, device);
+  out.b_in_place = fits_in_place(p, device) && (b_aligned || !pays_to_align(p, device));
+  out.by_panels = out.b_in_place && goes_by_panels(p, device) && p.k <= out.kc;
   if (out.b_in_place) return out;
   // All columns if a block as deep as the sums has room for them, then as deep as there is room.
   const auto elements = static_cast<int64_t>(worker_bytes) / size;
@@ -150,9 +164,9 @@ Teams choose_teams(const Problem& p, int threads) {
   return out;
 }
 
-// A block of B, or B whole if it is smaller.
+// A block of B, or B whole if it is smaller. Where B lies in memory is not known yet.
 std::size_t direct_worker_bytes(const Problem& p, const DeviceInfo& device, int threads) {
-  if (reads_b_in_place(p, device)) return 0;
+  if (fits_in_place(p, device) && !pays_to_align(p, device)) return 0;
   const auto size = static_cast<int64_t>(size_of(p.dtype));
   const int64_t most =
       std::clamp(std::min(device.l2_bytes * 3 / 10, kMostBytes / useful_threads(p, threads)),

@@ -37,15 +37,17 @@ struct Blocks {
 };
 Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile, const Team& team);
 
-/// Of c03_direct: sums are kc deep; B is read in place, or packed packed_depth x nc. In
-/// place, and `by_panels`: a panel of B fits L1, and A is not much larger.
+/// Of c03_direct: sums are kc deep; B is read where it lies, or packed packed_depth x nc. In place,
+/// and `by_panels`: a panel of B fits L1, and A is not much larger.
 struct DirectBlocks {
   std::int64_t kc;
   bool b_in_place, by_panels;
   std::int64_t packed_depth, nc;
 };
+/// `b_aligned`: no vector of B lies across two cache lines.
 DirectBlocks choose_direct_blocks(const Problem& p, const DeviceInfo& device,
-                                  std::int64_t widest_cols, std::size_t worker_bytes);
+                                  std::int64_t widest_cols, std::size_t worker_bytes,
+                                  bool b_aligned);
 
 /// `total` cut into equal blocks of at most `largest`; a multiple of `step`, which divides largest.
 inline std::int64_t even_block(std::int64_t total, std::int64_t largest, std::int64_t step) {

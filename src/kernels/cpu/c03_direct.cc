@@ -52,6 +52,14 @@ int64_t rows_side_by_side(const Problem& p) {
   return one_set ? kWays : kMaxTileRows;
 }
 
+/// Whether no vector of B lies across two of the pieces of memory that a load takes at once.
+template <class T>
+bool is_aligned(const Problem& p, const void* b, int64_t lanes) {
+  const auto divides = [&](int64_t elements) { return (elements & (lanes - 1)) == 0; };
+  return reinterpret_cast<std::uintptr_t>(b) % (static_cast<std::size_t>(lanes) * sizeof(T)) == 0 &&
+         divides(p.ldb) && (p.batch == 1 || divides(p.stride_b));
+}
+
 /// `total` dealt evenly to the fewest parts of at most `most`, the larger ones first: a tile of few
 /// rows or vectors waits for its own multiply-adds.
 struct Shares {
@@ -94,8 +102,8 @@ struct Columns {
       int64_t alike = shares.alike(i);
       if (part != 0 && i + alike == count && alike > 1) --alike;
       const bool is_part = part != 0 && i + alike == count;
-      // In place the last one begins further left then, so as to end where B ends.
-      const int64_t skip = is_part && x.blocks.b_in_place ? std::min(lanes - part, j) : 0;
+      // From rows of B, the last one begins further left then, so as to end where B ends.
+      const int64_t skip = is_part && !x.p.trans_b ? std::min(lanes - part, j) : 0;
       const int64_t cols = is_part ? j1 - j + skip : width;
       group[groups++] = {
           i, alike, j - skip, vectors, static_cast<int>(cols), static_cast<int>(skip)};
@@ -105,11 +113,18 @@ struct Columns {
   }
 };
 
-/// Whether the first strip packs a panel of B while it multiplies by it.
+/// `rows` dealt to strips for panels of so many vectors.
 template <class T>
-bool packs_itself(const Product<T>& x, const Shares& strips, const Panels& panels) {
-  return !x.p.trans_a && !x.p.trans_b && strips[0] == x.kit.most_rows[x.kit.widest - 1] &&
-         panels.vectors == x.kit.widest && panels.cols == panels.vectors * x.kit.lanes;
+Shares deal_rows(const Product<T>& x, int64_t rows, int vectors) {
+  return Shares(rows, std::min<int64_t>(x.kit.most_rows[vectors - 1], rows_side_by_side<T>(x.p)));
+}
+
+/// What packs a panel of B as the first strip multiplies by it, if there is such a tile.
+template <class T>
+TileFunction<T> packing_tile(const Product<T>& x, const Shares& strips, const Panels& panels) {
+  const bool from_rows =
+      !x.p.trans_a && !x.p.trans_b && panels.cols == panels.vectors * x.kit.lanes;
+  return from_rows ? x.kit.packing_tiles[strips[0] - 1][panels.vectors - 1] : nullptr;
 }
 
 /// What the calls for a block have in common.
@@ -166,14 +181,15 @@ void multiply_strips(const Product<T>& x, const Shares& strips, const Columns& c
         call.ahead_also = panels.first + columns.count < next_rows ? columns.count * p.lda : 0;
         if (packed != nullptr) {
           T* const own = packed + (panels.first * (q1 - q0) + q - q0) * packed_width;
-          if (strip == 0 && packs_itself(x, strips, panels)) {
+          const TileFunction<T> packing = packing_tile(x, strips, panels);
+          if (strip == 0 && packing != nullptr) {
             call.packed = own;
             call.packed_next = (q1 - q0) * packed_width;
-            x.kit.packing_tile(call);
+            packing(call);
             continue;
           }
           call.b = own;
-          call.b_step = packed_width;
+          call.b_step = packing != nullptr ? panels.vectors * x.kit.lanes : packed_width;
           call.b_next = (q1 - q0) * packed_width;
           call.exact_b = false;
         }
@@ -186,14 +202,14 @@ void multiply_strips(const Product<T>& x, const Shares& strips, const Columns& c
 /// The same the other way round, B in place, one block of depth: a panel of B meets all strips of A
 /// before the next one is begun. The strips that are alike take one call.
 template <class T>
-void multiply_panels(const Product<T>& x, const Shares& strips, const Columns& columns,
-                     int64_t i0) {
+void multiply_panels(const Product<T>& x, const Columns& columns, int64_t i0, int64_t i1) {
   const Problem& p = x.p;
   TileCall<T> call = common_call(x);
   call.depth = p.k;
   call.merge = x.first_merge;
   for (int g = 0; g < columns.groups; ++g) {
     const Panels& panels = columns.group[g];
+    const Shares strips = deal_rows(x, i1 - i0, panels.vectors);
     take_b_in_place(x, panels, 0, call);
     for (int64_t panel = 0; panel < panels.count; ++panel) {
       int64_t i = i0;
@@ -220,7 +236,7 @@ void pack_b(const Product<T>& x, const Shares& strips, const Columns& columns, i
   const Problem& p = x.p;
   for (int g = 0; g < columns.groups; ++g) {
     const Panels& panels = columns.group[g];
-    if (packs_itself(x, strips, panels)) continue;
+    if (packing_tile(x, strips, panels) != nullptr) continue;
     for (int64_t i = 0; i < panels.count; ++i) {
       const int64_t j = panels.j + i * panels.cols;
       x.kit.pack_wide_b[!p.trans_b](
@@ -242,12 +258,11 @@ void multiply_region(const Product<T>& x, int64_t i0, int64_t i1, int64_t j0, in
   for (int64_t j = j0, end; j < j1; j = end) {
     end = std::min(j + nc, j1);
     const Columns columns(x, j, end);
-    const int64_t most_rows = x.kit.most_rows[columns.group[0].vectors - 1];
-    const Shares strips(i1 - i0, std::min(most_rows, rows_side_by_side<T>(x.p)));
     if (blocks.b_in_place && x.p.k <= blocks.kc && (columns.count == 1 || blocks.by_panels)) {
-      multiply_panels(x, strips, columns, i0);
+      multiply_panels(x, columns, i0, i1);
       continue;
     }
+    const Shares strips = deal_rows(x, i1 - i0, columns.group[0].vectors);
     for (int64_t q = 0; q < x.p.k; q += depth) {
       const int64_t q1 = std::min(q + depth, x.p.k);
       if (!blocks.b_in_place) pack_b(x, strips, columns, q, q1, packed);
@@ -269,7 +284,8 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
                          static_cast<T*>(o.c),
                          static_cast<T>(o.alpha),
                          static_cast<T>(o.beta),
-                         choose_direct_blocks(p, context.device, widest.cols, slot_bytes),
+                         choose_direct_blocks(p, context.device, widest.cols, slot_bytes,
+                                              is_aligned<T>(p, o.b, kit.lanes)),
                          p.batch > 1 || !fits_l2(p, context.device),
                          o.beta != 0    ? Merge::kScale
                          : o.alpha == 1 ? Merge::kCopy

@@ -163,6 +163,7 @@ HWY_NOINLINE void multiply_tile(TileCall<T>& given) {
     };
     const auto multiply_steps = [&](auto steps) HWY_ATTR __attribute__((always_inline)) {
       constexpr int kCount = decltype(steps)::value;
+      // Not TESSERA_UNROLL: GCC unrolls it all the same, later, and then needs fewer registers.
       for (int step = 0; step < kCount; ++step) {
         multiply_step(hn::LoadU(d, b + (kVectors - 1) * S::kLanes), step);
       }
@@ -235,7 +236,12 @@ HWY_NOINLINE void multiply_tile(TileCall<T>& given) {
 
 template <class T, int kVectors, int... kRows>
 void fill_tiles(TileKit<T>& kit, std::integer_sequence<int, kRows...>) {
-  kit.most_rows[kVectors - 1] = Tile<T>::most_rows(kVectors);
+  constexpr int kMostRows = Tile<T>::most_rows(kVectors);
+  kit.most_rows[kVectors - 1] = kMostRows;
+  constexpr int kBeside = Tile<T>::most_rows(std::min(kVectors + 1, Tile<T>::kWidest));
+  kit.packing_tiles[kMostRows - 1][kVectors - 1] =
+      multiply_tile<T, false, kMostRows, kVectors, true>;
+  kit.packing_tiles[kBeside - 1][kVectors - 1] = multiply_tile<T, false, kBeside, kVectors, true>;
   ((kit.tiles[false][kRows][kVectors - 1] = multiply_tile<T, false, kRows + 1, kVectors>), ...);
   ((kit.tiles[true][kRows][kVectors - 1] = multiply_tile<T, true, kRows + 1, kVectors>), ...);
 }
@@ -256,7 +262,6 @@ TileKit<T> make_kit() {
   kit.lanes = S::kLanes;
   kit.widest = S::kWidest;
   fill_widths(kit, std::make_integer_sequence<int, S::kWidest>());
-  kit.packing_tile = multiply_tile<T, false, S::most_rows(S::kWidest), S::kWidest, true>;
   kit.pack_a[0] = pack_transposed<S::kRows, T>;
   kit.pack_a[1] = pack_adjacent<S::kRows, T>;
   kit.pack_b[0] = pack_transposed<S::kCols, T>;

@@ -78,9 +78,10 @@ struct TileKit {
   int most_rows[kMaxTileVectors];
   /// [rows of A are adjacent: a_row is 1][rows - 1][vectors - 1]
   TileFunction<T> tiles[2][kMaxTileRows][kMaxTileVectors];
-  /// The widest tile with its most rows, rows of A apart: packs b as it multiplies by it. Copies
-  /// cost no time of their own beside so many multiply-adds.
-  TileFunction<T> packing_tile;
+  /// [rows - 1][vectors - 1], rows of A apart: pack b as they multiply by it. Copies cost no time
+  /// of their own beside so many multiply-adds. Only with the most rows that so many vectors take,
+  /// or one vector more; the others are null.
+  TileFunction<T> packing_tiles[kMaxTileRows][kMaxTileVectors];
   /// Panels of `rows` lines and of `cols` lines; [the lines are adjacent]
   PackFunction<T> pack_a[2], pack_b[2];
   /// Panels of `widest` vectors
