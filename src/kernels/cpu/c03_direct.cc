@@ -180,7 +180,8 @@ void multiply_strips(const Product<T>& x, const Shares& strips, const Columns& c
         call.ahead = panels.first < next_rows ? a + (call.rows + panels.first) * p.lda : nullptr;
         call.ahead_also = panels.first + columns.count < next_rows ? columns.count * p.lda : 0;
         if (packed != nullptr) {
-          T* const own = packed + (panels.first * (q1 - q0) + q - q0) * packed_width;
+          const int64_t width = panels.vectors * x.kit.lanes;
+          T* const own = packed + panels.first * (q1 - q0) * packed_width + (q - q0) * width;
           const TileFunction<T> packing = packing_tile(x, strips, panels);
           if (strip == 0 && packing != nullptr) {
             call.packed = own;
@@ -189,7 +190,7 @@ void multiply_strips(const Product<T>& x, const Shares& strips, const Columns& c
             continue;
           }
           call.b = own;
-          call.b_step = packing != nullptr ? panels.vectors * x.kit.lanes : packed_width;
+          call.b_step = width;
           call.b_next = (q1 - q0) * packed_width;
           call.exact_b = false;
         }
@@ -239,7 +240,7 @@ void pack_b(const Product<T>& x, const Shares& strips, const Columns& columns, i
     if (packing_tile(x, strips, panels) != nullptr) continue;
     for (int64_t i = 0; i < panels.count; ++i) {
       const int64_t j = panels.j + i * panels.cols;
-      x.kit.pack_wide_b[!p.trans_b](
+      x.kit.pack_vectors[panels.vectors - 1][!p.trans_b](
           p.trans_b ? x.b + j * p.ldb + q0 : x.b + q0 * p.ldb + j, p.ldb, panels.cols, q1 - q0,
           packed + (panels.first + i) * x.kit.widest * x.kit.lanes * (q1 - q0));
     }

@@ -180,18 +180,44 @@ void pack_full_panel(const T* x, std::int64_t ld, std::int64_t depth, T* out) {
   }
 }
 
+/// The last panel, of fewer lines than kWidth.
+template <int kWidth, class T>
+void pack_part_panel(const T* x, std::int64_t ld, std::int64_t count, std::int64_t depth, T* out) {
+  constexpr int kBlock = Transposer<T>::kBlock;
+  const std::int64_t blocks = count - count % kBlock, whole = depth - depth % kBlock;
+  const hn::ScalableTag<T> d;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  // Zeros from the vector on that the lines end in, where panels are whole vectors.
+  constexpr int kUnit = kWidth % kLanes == 0 ? kLanes : 1;
+  const std::int64_t zeros = count - count % kUnit;
+  for (std::int64_t p = 0; p < depth; ++p) {
+    for (std::int64_t line = zeros; line < kWidth; line += kUnit) {
+      if constexpr (kUnit == 1) {
+        out[p * kWidth + line] = T{0};
+      } else {
+        hn::StoreU(hn::Zero(d), d, out + p * kWidth + line);
+      }
+    }
+  }
+  for (std::int64_t line = 0; line < blocks; line += kBlock) {
+    for (std::int64_t p = 0; p < whole; p += kBlock) {
+      Transposer<T>::template block<kWidth, kBlock>(x + line * ld + p, ld, out + p * kWidth + line);
+    }
+  }
+  for (std::int64_t line = 0; line < count; ++line) {
+    for (std::int64_t p = line < blocks ? whole : 0; p < depth; ++p) {
+      out[p * kWidth + line] = x[line * ld + p];
+    }
+  }
+}
+
 /// Lines contiguous along p, any count.
 template <int kWidth, class T>
 void pack_transposed(const T* x, std::int64_t ld, std::int64_t count, std::int64_t depth, T* out) {
   for (; count >= kWidth; count -= kWidth, x += kWidth * ld, out += kWidth * depth) {
     pack_full_panel<kWidth>(x, ld, depth, out);
   }
-  if (count == 0) return;
-  for (int line = 0; line < kWidth; ++line) {
-    for (std::int64_t p = 0; p < depth; ++p) {
-      out[p * kWidth + line] = line < count ? x[line * ld + p] : T{0};
-    }
-  }
+  if (count > 0) pack_part_panel<kWidth>(x, ld, count, depth, out);
 }
 
 }  // namespace HWY_NAMESPACE

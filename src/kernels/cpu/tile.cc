@@ -239,6 +239,8 @@ void fill_tiles(TileKit<T>& kit, std::integer_sequence<int, kRows...>) {
   constexpr int kMostRows = Tile<T>::most_rows(kVectors);
   kit.most_rows[kVectors - 1] = kMostRows;
   constexpr int kBeside = Tile<T>::most_rows(std::min(kVectors + 1, Tile<T>::kWidest));
+  kit.pack_vectors[kVectors - 1][0] = pack_transposed<kVectors * Tile<T>::kLanes, T>;
+  kit.pack_vectors[kVectors - 1][1] = pack_adjacent<kVectors * Tile<T>::kLanes, T>;
   kit.packing_tiles[kMostRows - 1][kVectors - 1] =
       multiply_tile<T, false, kMostRows, kVectors, true>;
   kit.packing_tiles[kBeside - 1][kVectors - 1] = multiply_tile<T, false, kBeside, kVectors, true>;
@@ -266,8 +268,6 @@ TileKit<T> make_kit() {
   kit.pack_a[1] = pack_adjacent<S::kRows, T>;
   kit.pack_b[0] = pack_transposed<S::kCols, T>;
   kit.pack_b[1] = pack_adjacent<S::kCols, T>;
-  kit.pack_wide_b[0] = pack_transposed<S::kWidest * S::kLanes, T>;
-  kit.pack_wide_b[1] = pack_adjacent<S::kWidest * S::kLanes, T>;
   return kit;
 }
 

@@ -84,8 +84,8 @@ struct TileKit {
   TileFunction<T> packing_tiles[kMaxTileRows][kMaxTileVectors];
   /// Panels of `rows` lines and of `cols` lines; [the lines are adjacent]
   PackFunction<T> pack_a[2], pack_b[2];
-  /// Panels of `widest` vectors
-  PackFunction<T> pack_wide_b[2];
+  /// [vectors - 1][the lines are adjacent]: panels of so many vectors
+  PackFunction<T> pack_vectors[kMaxTileVectors][2];
 
   /// That `count` elements take; lanes is a power of two.
   std::int64_t vectors(std::int64_t count) const {
