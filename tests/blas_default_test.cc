@@ -160,7 +160,12 @@ void with_bad_environment(const char* name, const char* value, const std::string
     dgemm_("N", "N", &unit, &unit, &unit, &one, &a, &unit, &a, &unit, &one, c, &unit);
     cblas_dgemm_batch(kColMajor, &op, &op, &unit, &unit, &unit, &one, as, &unit, as, &unit, &one,
                       cs, &unit, 1, &two);
-    _exit(c[0] == 18 && c[1] == 10 ? 0 : 1);
+    // An input that overlaps C is copied all the same.
+    double both[] = {1, 2, 3, 4};
+    const double exchange[] = {0, 1, 1, 0}, zero = 0;
+    dgemm_("N", "N", &two, &two, &two, &one, both, &two, exchange, &two, &zero, both, &two);
+    const bool copied = both[0] == 3 && both[1] == 4 && both[2] == 1 && both[3] == 2;
+    _exit(c[0] == 18 && c[1] == 10 && copied ? 0 : 1);
   });
   EXPECT_EQ(ended.status, 0);
   EXPECT_EQ(ended.error, "tessera_blas: " + reason + ": computed by plain loops, slowly\n");

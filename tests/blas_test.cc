@@ -170,6 +170,20 @@ TYPED_TEST(BlasTest, PointersNeedNoAlignment) {
   EXPECT_EQ(std::memcmp(odd_c, expected, sizeof expected), 0);
 }
 
+// B = P B, where P exchanges the rows, wherever B begins.
+TYPED_TEST(BlasTest, InputsThatOverlapCAreReadFirstWithoutAlignment) {
+  using T = TypeParam;
+  const T exchange[4] = {0, 1, 1, 0}, b[4] = {1, 2, 3, 4}, expected[4] = {3, 4, 1, 2};
+  unsigned char bytes[5 * sizeof(T)];
+  for (std::size_t offset = 0; offset < sizeof(T); ++offset) {
+    std::memcpy(bytes + offset, b, sizeof b);
+    T* const data = reinterpret_cast<T*>(bytes + offset);
+    Blas<T>::cblas_gemm(kRowMajor, kNoTrans, kNoTrans, 2, 2, 2, T(1), exchange, 2, data, 2, T(0),
+                        data, 2);
+    EXPECT_EQ(std::memcmp(bytes + offset, expected, sizeof expected), 0) << offset;
+  }
+}
+
 // What is left when memory runs out.
 TYPED_TEST(BlasTest, PlainLoops) {
   using T = TypeParam;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <optional>
 
@@ -27,20 +28,68 @@ Footprint footprint_of(const MatrixView<const T>& x) {
   return footprint("operand", {x.rows, x.cols, x.ld, x.layout, 0, 1}, DTypeOf<T>::value, 1, x.data);
 }
 
-/// A dense copy of a column-major input.
+/// Bytes, whatever the alignment.
+template <class T>
+void copy_column(const T* from, std::int64_t count, T* to) {
+  std::memcpy(static_cast<void*>(to), static_cast<const void*>(from),
+              static_cast<std::size_t>(count) * sizeof(T));
+}
+
+/// A dense, aligned copy of a column-major matrix.
 template <class T>
 class Copy {
  public:
   explicit Copy(const MatrixView<const T>& x)
       : buffer_("gemm", x.rows * x.cols * static_cast<std::int64_t>(sizeof(T))) {
     for (std::int64_t j = 0; j < x.cols; ++j) {
-      std::copy_n(x.data + j * x.ld, x.rows, data() + j * x.rows);
+      copy_column(x.data + j * x.ld, x.rows, data() + j * x.rows);
     }
   }
   T* data() const { return static_cast<T*>(buffer_.data()); }
 
  private:
   HostBuffer buffer_;
+};
+
+/// What tessera::gemm refuses, made acceptable: copies of inputs that overlap C, and of matrices
+/// that are not aligned.
+template <class T>
+class Copies {
+ public:
+  /// Throws when memory runs out.
+  explicit Copies(const Call<T>& x) : call_(x) {
+    const bool read = x.reads_inputs();
+    const auto replace = [](const MatrixView<const T>& view, std::optional<Copy<T>>& copy,
+                            const T*& data, int& ld) {
+      copy.emplace(view);
+      data = copy->data();
+      ld = static_cast<int>(std::max<std::int64_t>(view.rows, 1));
+    };
+    const Footprint c = footprint_of<T>(x.c_view());
+    if (read && (!aligned(x.a) || share_bytes(c, footprint_of<T>(x.a_view()), false))) {
+      replace(x.a_view(), a_, call_.a, call_.lda);
+    }
+    if (read && (!aligned(x.b) || share_bytes(c, footprint_of<T>(x.b_view()), false))) {
+      replace(x.b_view(), b_, call_.b, call_.ldb);
+    }
+    if (!aligned(x.c)) {
+      const T* data = nullptr;
+      replace(x.c_view(), c_, data, call_.ldc);
+      call_.c = c_->data();
+    }
+  }
+  /// The call on the copies.
+  const Call<T>& call() const { return call_; }
+  /// Brings C to where `x` has it.
+  void store(const Call<T>& x) const {
+    for (std::int64_t j = 0; c_ && j < x.n; ++j) {
+      copy_column(call_.c + j * call_.ldc, x.m, x.c + j * x.ldc);
+    }
+  }
+
+ private:
+  Call<T> call_;
+  std::optional<Copy<T>> a_, b_, c_;
 };
 
 template <class T>
@@ -61,33 +110,38 @@ void run(const Call<T>& x) {
            defaults, static_cast<double>(x.alpha), x.a, x.b, static_cast<double>(x.beta), x.c);
 }
 
-/// With copies of the inputs that overlap C. False, and nothing is done, when neither does.
-template <class T>
-bool run_with_copies(Call<T> x) {
-  if (!x.reads_inputs()) return false;
-  std::optional<Copy<T>> copy_a, copy_b;
-  const Footprint c = footprint_of<T>(x.c_view());
-  if (share_bytes(c, footprint_of<T>(x.a_view()), false)) {
-    copy_a.emplace(x.a_view());
-    x.lda = static_cast<int>(x.a_view().rows);
-    x.a = copy_a->data();
-  }
-  if (share_bytes(c, footprint_of<T>(x.b_view()), false)) {
-    copy_b.emplace(x.b_view());
-    x.ldb = static_cast<int>(x.b_view().rows);
-    x.b = copy_b->data();
-  }
-  if (!copy_a && !copy_b) return false;
-  run(x);
-  return true;
-}
-
 /// Once in a process.
-void say_why_slow(const char* reason) noexcept {
+void say_why_slow(const char* reason, const char* unless = "") noexcept {
   static std::atomic<bool> said{false};
   if (!said.exchange(true)) {
-    std::fprintf(stderr, "tessera_blas: %s: computed by plain loops, slowly\n", reason);
+    std::fprintf(stderr, "tessera_blas: %s: computed by plain loops, slowly%s\n", reason, unless);
   }
+}
+
+/// By tessera::gemm, or else by plain loops, which need nothing.
+template <class T>
+void run_or_loop(const Call<T>& x) noexcept {
+  try {
+    return run(x);
+  } catch (const std::exception& e) {
+    say_why_slow(e.what());
+  } catch (...) {
+    say_why_slow("an exception of unknown type");
+  }
+  plain_loops(x);
+}
+
+/// Where a matrix is not aligned or an input overlaps C.
+template <class T>
+void multiply_copies(const Call<T>& x) noexcept {
+  try {
+    const Copies<T> copies(x);
+    run_or_loop(copies.call());
+    return copies.store(x);
+  } catch (const std::exception& e) {  // no memory for copies: nothing can keep the old elements
+    say_why_slow(e.what(), ", and wrongly where C shares elements with an input");
+  }
+  plain_loops(x);
 }
 
 }  // namespace
@@ -96,25 +150,14 @@ template <class T>
 void multiply(const Call<T>& x) noexcept {
   const KeepErrno keep;
   if (x.quick_return()) return;
-  if (!aligned(x.c) || (x.reads_inputs() && !(aligned(x.a) && aligned(x.b)))) {
-    return plain_loops(x);
-  }
+  const bool read = x.reads_inputs();
+  if (!aligned(x.c) || (read && !(aligned(x.a) && aligned(x.b)))) return multiply_copies(x);
   try {
     return run(x);
-  } catch (const Error& refused) {
-    // Before anything was written. Rare, so that the others need not look for it first.
-    try {
-      if (run_with_copies(x)) return;
-      say_why_slow(refused.what());
-    } catch (const std::exception& e) {
-      say_why_slow(e.what());
-    }
-  } catch (const std::exception& e) {
-    say_why_slow(e.what());
   } catch (...) {
-    say_why_slow("an exception of unknown type");
+    // Before anything was written. Rare, so that others need not look first for what may be wrong.
   }
-  plain_loops(x);
+  multiply_copies(x);
 }
 
 template <class T>

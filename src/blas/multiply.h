@@ -21,9 +21,9 @@ class KeepErrno {
 };
 
 /// What tessera::gemm refuses, the BLAS computes. An input that overlaps C is copied first (a
-/// program may lay its matrices between each other's elements). Where that or the product fails,
-/// for want of memory or because of the environment, a line on stderr says so once, and plain loops
-/// that need no memory compute it; so they do with pointers that are not aligned.
+/// program may lay its matrices between each other's elements), and so is a matrix whose elements
+/// are not aligned. Where the product fails, because of the environment or for want of memory, a
+/// line on stderr says so once, and plain loops that need no memory compute it.
 template <class T>
 void multiply(const Call<T>& call) noexcept;
 
