@@ -39,7 +39,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using std::int64_t;
 
 constexpr int64_t kDepth = 2048;  // elements of x at a time: they stay in L1
-constexpr int64_t kPiece = 2048;  // elements of y at a time: they stay in L1
+// Bytes of y at a time: sums of them stay in L1, and longer runs along a row of the matrix are
+// fetched better.
+constexpr int64_t kPieceBytes = 32 << 10;
 
 /// y = matrix x: y(i) at y[i * y_step], x(p) at x[p * x_step].
 template <class In, class T>
@@ -67,6 +69,23 @@ HWY_INLINE void merge(const Call<In, T>& call, int64_t i, bool first, T sum) {
   } else {
     hn::Store(hn::MulAdd(hn::Set(one, call.beta), hn::Load(one, y), hn::Mul(alpha, v)), one, y);
   }
+}
+
+/// The same for a piece of y, with no sums there yet.
+template <class In, class T>
+HWY_INLINE void merge_many(const Call<In, T>& call, int64_t first, int64_t count, const T* sums) {
+  const hn::ScalableTag<T> d;
+  constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
+  int64_t i = 0;
+  if (call.y_step == 1) {
+    const auto alpha = hn::Set(d, call.alpha), beta = hn::Set(d, call.beta);
+    for (; i + kLanes <= count; i += kLanes) {
+      T* const y = call.y + first + i;
+      const auto sum = hn::Mul(alpha, hn::Load(d, sums + i));
+      hn::StoreU(call.beta == T{0} ? sum : hn::MulAdd(beta, hn::LoadU(d, y), sum), d, y);
+    }
+  }
+  for (; i < count; ++i) merge(call, first + i, true, sums[i]);
 }
 
 /// kRows dot products. Each has the same chains whatever kRows is.
@@ -158,6 +177,7 @@ HWY_INLINE void add_rows(const In* rows, int64_t ld, const In* x, int64_t x_step
 template <class In, class T>
 void multiply_along_result(const Call<In, T>& call, int64_t j0, int64_t j1) {
   constexpr int kSteps = 8;
+  constexpr int64_t kPiece = kPieceBytes / int64_t{sizeof(T)};
   HWY_ALIGN T sums[kPiece];
   for (int64_t j = j0; j < j1; j += kPiece) {
     const int64_t width = std::min(kPiece, j1 - j);
@@ -171,7 +191,7 @@ void multiply_along_result(const Call<In, T>& call, int64_t j0, int64_t j1) {
       add_rows<T, 1>(call.matrix + p * call.ld + j, call.ld, call.x + p * call.x_step, call.x_step,
                      width, sums);
     }
-    for (int64_t i = 0; i < width; ++i) merge(call, j + i, true, sums[i]);
+    merge_many(call, j, width, sums);
   }
 }
 
