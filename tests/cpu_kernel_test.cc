@@ -451,8 +451,11 @@ TEST(BlockedWorkspace, BoundedWhateverTheProblem) {
         p.n = size + 1;
         p.k = size + 2;
         for (int threads : {1, 2, 3, 16, 17, 64, 256}) {
-          EXPECT_LE(workspace(p, threads), std::size_t{64} << 20)
-              << kernel->name << ' ' << size << ' ' << threads;
+          for (bool trans_b : {false, true}) {
+            p.trans_b = trans_b;
+            EXPECT_LE(workspace(p, threads), std::size_t{64} << 20)
+                << kernel->name << ' ' << size << ' ' << threads << ' ' << trans_b;
+          }
         }
       }
       Problem tiny;

@@ -9,12 +9,16 @@ Regime regime_of(const Problem& p, const DeviceInfo& device) {
   if (p.m == 1 || p.n == 1) return Regime::kMatvec;
   const double b_bytes = static_cast<double>(p.k) * static_cast<double>(p.n) *
                          static_cast<double>(size_of(p.input_dtype()));
-  if (p.m <= kFewRows && b_bytes > static_cast<double>(device.l2_bytes)) return Regime::kSkinny;
+  constexpr std::int64_t kNarrow = 64, kDeep = 64, kLargeL2 = std::int64_t{1} << 20;
+  // Rows of B are taken a panel of kNarrow columns and kRowsAtOnce at a time.
+  const bool is_long = p.trans_b || (p.n > kNarrow && p.k > kDeep);
+  if (p.m <= kFewRows && is_long && b_bytes > static_cast<double>(device.l2_bytes)) {
+    return Regime::kSkinny;
+  }
   if (p.input_dtype() != p.dtype) return Regime::kBlocked;  // c03 reads A in place, as it is
   if (fits_l2(p, device)) return Regime::kDirect;
   // Rows of A in place pass once, and then serve every panel of B that L2 holds; columns would ask
   // for a page with each step of depth.
-  constexpr std::int64_t kNarrow = 64, kDeep = 64, kLargeL2 = std::int64_t{1} << 20;
   const bool is_narrow = p.n <= kNarrow;
   const bool keeps_b = device.l2_bytes >= kLargeL2 && p.k > kDeep;
   return !p.trans_a && (is_narrow || keeps_b) ? Regime::kDirect : Regime::kBlocked;
