@@ -64,10 +64,12 @@ Blocks choose_blocks(const Problem& p, const DeviceInfo& device, TileShape tile,
 
 namespace {
 
-/// Rows of B as they lie are the panels' rows; they must not push each other out of L2.
+/// Rows of B as they lie are the panels' rows; they must not push each other out of L2, nor out of
+/// L1, where few long rows meet many of A while C passes by.
 bool fits_in_place(const Problem& p, const DeviceInfo& device) {
   const auto size = static_cast<int64_t>(size_of(p.dtype));
-  return !p.trans_b && saturating_mul(p.k, p.ldb) <= device.l2_bytes / 2 / size;
+  return !p.trans_b && saturating_mul(p.k, p.ldb) <= device.l2_bytes / 2 / size &&
+         (p.k > kShallow || fits_l2(p, device));
 }
 
 /// A panel of B stays in L1 while all of A, which is not much larger than L1, passes by.
@@ -113,20 +115,24 @@ DirectBlocks choose_direct_blocks(const Problem& p, const DeviceInfo& device, in
   return out;
 }
 
+bool exceeds_caches(const Problem& p, const DeviceInfo& device) {
+  const double kept = device.l3_bytes > 0 ? static_cast<double>(device.l3_bytes) / 2
+                                          : 8.0 * static_cast<double>(device.l2_bytes);
+  return static_cast<double>(p.m) * static_cast<double>(p.n) *
+             static_cast<double>(size_of(p.dtype)) >=
+         kept;
+}
+
 bool writes_past_caches(const Problem& p, const DeviceInfo& device, std::size_t vector_bytes,
                         const void* c) {
   constexpr std::uintptr_t kLine = 64;
-  // A core's share of the last cache is seldom more than this.
-  const double kept = 8.0 * static_cast<double>(device.l2_bytes);
-  const auto size = static_cast<double>(size_of(p.dtype));
   const auto is_line = [](std::int64_t bytes) {
     return static_cast<std::uintptr_t>(bytes) % kLine == 0;
   };
   const auto element = static_cast<int64_t>(size_of(p.dtype));
   return vector_bytes == kLine && reinterpret_cast<std::uintptr_t>(c) % kLine == 0 &&
          (p.m == 1 || is_line(p.ldc * element)) &&
-         (p.batch == 1 || is_line(p.stride_c * element)) &&
-         static_cast<double>(p.m) * static_cast<double>(p.n) * size > kept;
+         (p.batch == 1 || is_line(p.stride_c * element)) && exceeds_caches(p, device);
 }
 
 bool fits_l2(const Problem& p, const DeviceInfo& device) {

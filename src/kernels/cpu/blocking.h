@@ -79,8 +79,14 @@ inline constexpr double kReadCost = 8;   // it comes from another cache than the
 inline constexpr double kFarCost = 40;   // it is copied from rows that lie pages apart
 Regions choose_regions(const Problem& p, TileShape tile, TaskCosts costs, int threads);
 
-/// Whether all of C is written once, with vectors of whole cache lines that need not be read first,
-/// and is too large to be found in a cache later. `vector_bytes` is of the instruction set in use.
+/// Depths at which reading and writing C takes as long as multiplying.
+inline constexpr std::int64_t kShallow = 64;
+
+/// Whether C is too large to be found in a cache later: it takes half of the last one.
+bool exceeds_caches(const Problem& p, const DeviceInfo& device);
+
+/// Whether all of such a C is written once, with vectors of whole cache lines that need not be read
+/// first. `vector_bytes` is of the instruction set in use.
 bool writes_past_caches(const Problem& p, const DeviceInfo& device, std::size_t vector_bytes,
                         const void* c);
 

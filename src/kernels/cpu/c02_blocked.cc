@@ -34,28 +34,33 @@ using std::int64_t;
 
 /// C block (rows x cols) = merge(packed A (rows x depth) * packed B (depth x cols)). A panel of B
 /// stays in L1 while the strips of A pass by from L2, and the next panel comes into L2 meanwhile.
+/// Of small depth there are several panels at once, so that rows of C are written in long runs;
+/// fewer where C passes by the caches, whose fill buffers its lines and those of B would share.
 template <class T>
-void multiply_block(const TileKit<T>& kit, int64_t rows, int64_t cols, TileCall<T> call) {
-  const T* const packed_a = call.a;
+void multiply_block(const TileKit<T>& kit, int64_t rows, int64_t cols, int64_t panels_at_once,
+                    TileCall<T> call) {
+  const T *const packed_a = call.a, *const packed_b = call.b;
   T* const c = call.c;
-  const int64_t panel = kit.cols * call.depth;
+  const int64_t panel = kit.cols * call.depth, group = panels_at_once * kit.cols;
   call.fetches_c = call.merge != Merge::kStream;
-  for (int64_t j = 0; j < cols; j += kit.cols) {
-    call.cols = static_cast<int>(std::min<int64_t>(kit.cols, cols - j));
-    // Of the next panel, if there is one: its share for a strip, spread over the steps.
-    const bool is_last = j + kit.cols >= cols;
+  for (int64_t j0 = 0; j0 < cols; j0 += group) {
+    const int64_t j1 = std::min(j0 + group, cols);
+    // Of the panels that follow, if there are any: their share for a tile, spread over the steps.
+    const bool is_last = j1 == cols;
     const int64_t share = ceil_div(panel * kit.rows, rows);
     const int64_t steps = std::max<int64_t>(call.depth - kit.rows, 1);
     call.ahead_bytes = ceil_div(share, steps) * int64_t{sizeof(T)};
-    const TileFunction<T> whole = kit.tile(true, kit.rows, call.cols);
     for (int64_t i = 0, strip = 0; i < rows; i += kit.rows, ++strip) {
       call.rows = static_cast<int>(std::min<int64_t>(kit.rows, rows - i));
       call.a = packed_a + i * call.depth;
-      call.c = c + i * call.ldc + j;
-      call.ahead = is_last ? nullptr : call.b + panel + strip * share;
-      call.rows == kit.rows ? whole(call) : kit.tile(true, call.rows, call.cols)(call);
+      for (int64_t j = j0; j < j1; j += kit.cols) {
+        call.cols = static_cast<int>(std::min<int64_t>(kit.cols, j1 - j));
+        call.b = packed_b + j * call.depth;
+        call.c = c + i * call.ldc + j;
+        call.ahead = is_last ? nullptr : call.b + panels_at_once * panel + strip * share;
+        kit.tile(true, call.rows, call.cols)(call);
+      }
     }
-    call.b += panel;
   }
 }
 
@@ -68,10 +73,14 @@ struct Product {
   T* c;
   T alpha, beta;
   bool streams;
+  int64_t panel_depth;  // that L1 has room for
 
   Product member(int64_t i) const {
-    return {p,    kit,    a + i * p.stride_a, b + i * p.stride_b, c + i * p.stride_c, alpha,
-            beta, streams};
+    Product other = *this;
+    other.a += i * p.stride_a;
+    other.b += i * p.stride_b;
+    other.c += i * p.stride_c;
+    return other;
   }
 };
 
@@ -144,6 +153,7 @@ void multiply_together(const Product<In, T>& all, int64_t count, const Blocks& b
     const int64_t i1 = std::min(i0 + regions.rows, p.m);
     const int64_t first = region % regions.across * regions.cols;
     const int64_t last = std::min(first + regions.cols, cols);
+    const int64_t panels_at_once = x.panel_depth / depth / (x.streams ? 4 : 1);
     const Merge merge = q > 0            ? Merge::kAdd
                         : x.beta != T{0} ? Merge::kScale
                         : x.streams      ? Merge::kStream
@@ -154,7 +164,7 @@ void multiply_together(const Product<In, T>& all, int64_t count, const Blocks& b
     for (int64_t i = i0; first < last && i < i1; i += mc) {
       const int64_t rows = std::min(mc, i1 - i);
       pack_a(x, i, rows, q, depth, a);
-      multiply_block<T>(x.kit, rows, last - first,
+      multiply_block<T>(x.kit, rows, last - first, std::max(panels_at_once, int64_t{1}),
                         {depth, a, 1, tile.rows, b + first * depth, tile.cols,
                          x.c + i * p.ldc + j + first, p.ldc, x.alpha, x.beta, merge, 0, 0});
     }
@@ -181,7 +191,8 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
                            static_cast<T*>(o.c),
                            static_cast<T>(o.alpha),
                            static_cast<T>(o.beta),
-                           streams};
+                           streams,
+                           context.device.l1_bytes * 2 / 3 / (kit.cols * int64_t{sizeof(T)})};
   auto* const workspace = static_cast<std::byte*>(context.workspace);
   if (teams.team.threads > 1 || teams.count == 1) {
     return multiply_together(all, p.batch, blocks, teams.team, workspace);

@@ -288,9 +288,7 @@ void multiply(const Problem& p, const Operands& o, const LaunchContext& context)
                          choose_direct_blocks(p, context.device, widest.cols, slot_bytes,
                                               is_aligned<T>(p, o.b, kit.lanes)),
                          p.batch > 1 || !fits_l2(p, context.device),
-                         o.beta != 0    ? Merge::kScale
-                         : o.alpha == 1 ? Merge::kCopy
-                                        : Merge::kStore};
+                         o.beta != 0 ? Merge::kScale : Merge::kStore};
   if (threads == 1 && p.batch == 1) {
     return multiply_region(first, 0, p.m, 0, p.n, static_cast<T*>(context.workspace));
   }

@@ -161,7 +161,7 @@ void multiply_panel(const Product<In, T>& x, const Strips<In, T>& strips, T* pan
   call.c = sums;
   call.ldc = width;
   call.alpha = T{1};
-  call.merge = q == 0 ? Merge::kCopy : Merge::kAdd;
+  call.merge = q == 0 ? Merge::kStore : Merge::kAdd;
   call.cols = static_cast<int>(width);
   int s = 0;
   const auto multiply_strip = [&](const T* from, int64_t step, TileFunction<T> tile) {
@@ -271,7 +271,7 @@ void multiply_by_columns(const Product<In, T>& x, int64_t j0, int64_t j1, const 
       const TileFunction<T> tile = x.kit.tiles[false][call.rows - 1][groups.vectors - 1];
       for (int64_t q = q0; q < q1; q += kDepth) {
         call.depth = std::min(kDepth, q1 - q);
-        call.merge = q == 0 ? Merge::kCopy : Merge::kAdd;
+        call.merge = q == 0 ? Merge::kStore : Merge::kAdd;
         const In* const columns = x.b + j * p.ldb + q;
         if constexpr (std::is_same_v<In, T>) {
           call.a = columns;

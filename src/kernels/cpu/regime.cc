@@ -9,9 +9,9 @@ Regime regime_of(const Problem& p, const DeviceInfo& device) {
   if (p.m == 1 || p.n == 1) return Regime::kMatvec;
   const double b_bytes = static_cast<double>(p.k) * static_cast<double>(p.n) *
                          static_cast<double>(size_of(p.input_dtype()));
-  constexpr std::int64_t kNarrow = 64, kDeep = 64, kLargeL2 = std::int64_t{1} << 20;
+  constexpr std::int64_t kNarrow = 64, kLargeL2 = std::int64_t{1} << 20;
   // Rows of B are taken a panel of kNarrow columns and kRowsAtOnce at a time.
-  const bool is_long = p.trans_b || (p.n > kNarrow && p.k > kDeep);
+  const bool is_long = p.trans_b || (p.n > kNarrow && p.k > kShallow);
   if (p.m <= kFewRows && is_long && b_bytes > static_cast<double>(device.l2_bytes)) {
     return Regime::kSkinny;
   }
@@ -20,7 +20,7 @@ Regime regime_of(const Problem& p, const DeviceInfo& device) {
   // Rows of A in place pass once, and then serve every panel of B that L2 holds; columns would ask
   // for a page with each step of depth.
   const bool is_narrow = p.n <= kNarrow;
-  const bool keeps_b = device.l2_bytes >= kLargeL2 && p.k > kDeep;
+  const bool keeps_b = p.k > kShallow ? device.l2_bytes >= kLargeL2 : !exceeds_caches(p, device);
   return !p.trans_a && (is_narrow || keeps_b) ? Regime::kDirect : Regime::kBlocked;
 }
 

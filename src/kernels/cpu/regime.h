@@ -4,15 +4,16 @@
 //
 //   matvec    m = 1 or n = 1                   each element of the matrix is used once, so packing
 //                                              would double what memory moves
-//   skinny    few rows, op(B) beyond L2        B must pass once, in the order it lies; blocks
-//                                              would read it with jumps
-//   direct    all fits L2, or C is narrow, or  a copy of A takes longer than reading its rows where
-//             L2 is large and A lies row by    they lie: a strip of few rows serves all the columns
-//             row                              that a large L2 holds of B
+//   skinny    few rows, op(B) beyond L2 and    B must pass once, in the order it lies; blocks
+//             neither narrow nor shallow       would read it with jumps
+//   direct    all fits L2, or A lies row by    a copy of A takes longer than reading its rows where
+//             row and C is narrow or L2 large, they lie: a strip of few rows serves all the columns
+//             or the depth is small            that a large L2 holds of B
 //   blocked   all others                       only copies keep large operands in caches
 //
 // Operands of 16 bits have no direct path: they are widened by being copied. Of small depth, C is
-// what passes through memory, and c02_blocked writes it past the caches.
+// what takes the time: c03_direct writes rows of it in long runs, and where no cache holds it,
+// c02_blocked writes it past them.
 //
 // What each path expects, and why it is right, stands at the head of its file.
 #pragma once

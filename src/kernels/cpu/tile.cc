@@ -46,15 +46,14 @@ struct Tile {
   static_assert(kWidest * kLanes * sizeof(T) <= kMaxWideRowBytes);
 };
 
-/// C = merge(sum). The same operations for every element, wherever it lies in a tile.
+/// C = merge(sum), where what is only stored has met alpha already. The same operations for every
+/// element, wherever it lies in a tile.
 template <Merge kMerge, class D, class V, class T = hn::TFromD<D>>
 HWY_INLINE void store_whole(D d, V alpha, V sum, V beta, T* c) {
   if constexpr (kMerge == Merge::kStore) {
-    hn::StoreU(hn::Mul(alpha, sum), d, c);
-  } else if constexpr (kMerge == Merge::kCopy) {
     hn::StoreU(sum, d, c);
   } else if constexpr (kMerge == Merge::kStream) {
-    hn::Stream(hn::Mul(alpha, sum), d, c);
+    hn::Stream(sum, d, c);
   } else if constexpr (kMerge == Merge::kAdd) {
     hn::StoreU(hn::MulAdd(alpha, sum, hn::LoadU(d, c)), d, c);
   } else {
@@ -65,10 +64,8 @@ HWY_INLINE void store_whole(D d, V alpha, V sum, V beta, T* c) {
 /// The same for some of the lanes.
 template <Merge kMerge, class D, class V, class T = hn::TFromD<D>>
 HWY_INLINE void store_part(D d, V alpha, V sum, V beta, const Lanes<D>& lanes, T* c) {
-  if constexpr (kMerge == Merge::kCopy) {
+  if constexpr (kMerge == Merge::kStore || kMerge == Merge::kStream) {
     lanes.store(sum, d, c);
-  } else if constexpr (kMerge == Merge::kStore || kMerge == Merge::kStream) {
-    lanes.store(hn::Mul(alpha, sum), d, c);
   } else if constexpr (kMerge == Merge::kAdd) {
     lanes.store(hn::MulAdd(alpha, sum, lanes.load(d, c)), d, c);
   } else {
@@ -77,10 +74,15 @@ HWY_INLINE void store_part(D d, V alpha, V sum, V beta, const Lanes<D>& lanes, T
 }
 
 template <Merge kMerge, int kRows, int kVectors, class T, class V = typename Tile<T>::V>
-HWY_INLINE void store_tile(const TileCall<T>& call, const V (&sums)[kRows][kVectors]) {
+HWY_INLINE void store_tile(const TileCall<T>& call, V (&sums)[kRows][kVectors]) {
   using S = Tile<T>;
   const typename S::D d;
   const V alpha = hn::Set(d, call.alpha), beta = hn::Set(d, call.beta);
+  if ((kMerge == Merge::kStore || kMerge == Merge::kStream) && call.alpha != T{1}) {
+    TESSERA_UNROLL for (int i = 0; i < kRows; ++i) {
+      TESSERA_UNROLL for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::Mul(alpha, sums[i][v]);
+    }
+  }
   constexpr std::int64_t kLast = (kVectors - 1) * S::kLanes;
   T* c = call.c;
   if (call.skip == 0 && call.cols == kLast + S::kLanes) {
@@ -211,9 +213,6 @@ HWY_NOINLINE void multiply_tile(TileCall<T>& given) {
     switch (call.merge) {
       case Merge::kStore:
         store_tile<Merge::kStore>(call, sums);
-        break;
-      case Merge::kCopy:
-        store_tile<Merge::kCopy>(call, sums);
         break;
       case Merge::kStream:
         store_tile<Merge::kStream>(call, sums);

@@ -19,7 +19,6 @@ inline constexpr std::int64_t kMaxWideRowBytes = 256;  // of the widest tile
 /// How the accumulated product of a depth block enters C.
 enum class Merge {
   kStore,   ///< C = alpha sum
-  kCopy,    ///< C = sum: kStore with alpha = 1, which small products need not multiply by
   kStream,  ///< the same past the caches, where C is aligned to whole cache lines
   kScale,   ///< C = alpha sum + beta C
   kAdd,     ///< C = alpha sum + C
