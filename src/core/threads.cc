@@ -78,7 +78,7 @@ class Spin {
 class Pool {
  public:
   /// False when another job is running, be it the caller's own; then nothing was done.
-  bool try_run(int threads, std::int64_t tasks,
+  bool try_run(int threads, std::int64_t tasks, bool in_order,
                const std::function<void(std::int64_t, int)>& body) {
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
     // Threads that share cores only keep each other from working when they spin.
@@ -88,15 +88,18 @@ class Pool {
       const std::lock_guard<std::mutex> lock(mutex_);
       grow(threads - 1);
       body_ = &body;
-      tasks_ = tasks;
-      next_.store(0, std::memory_order_relaxed);
+      runs_ = in_order ? 1 : std::min(threads, kMostRuns);
+      for (int i = 0; i < runs_; ++i) {
+        run_[i].next.store(tasks * i / runs_, std::memory_order_relaxed);
+        run_[i].end = tasks * (i + 1) / runs_;
+      }
       spins_.store(spins, std::memory_order_relaxed);
       open_.store(std::min(threads - 1, workers_), std::memory_order_relaxed);
       joined_ = 0;
       sleepers = std::min(sleepers_, threads - 1);
     }
     for (int i = 0; i < sleepers; ++i) start_.notify_one();
-    work(0);
+    work(0, 0);
     {
       // No task is left: a worker that has not woken yet is not waited for.
       std::unique_lock<std::mutex> lock(mutex_);
@@ -116,7 +119,7 @@ class Pool {
   void grow(int workers) {
     while (workers_ < workers) {
       try {
-        std::thread([this] { serve(); }).detach();
+        std::thread([this, home = workers_ + 1] { serve(home); }).detach();
       } catch (const std::exception&) {  // no thread, or no memory for one
         return;                          // fewer than asked for: slower, not wrong
       }
@@ -126,7 +129,7 @@ class Pool {
 
   bool is_open() const { return open_.load(std::memory_order_relaxed) > 0; }
 
-  void serve() {
+  void serve(int home) {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
       if (!is_open()) {
@@ -144,29 +147,41 @@ class Pool {
       const int worker = ++joined_;
       running_.fetch_add(1, std::memory_order_relaxed);
       lock.unlock();
-      work(worker);
+      work(worker, home);
       lock.lock();
       if (running_.fetch_sub(1, std::memory_order_release) == 1) finished_.notify_one();
     }
   }
 
-  void work(int worker) {
-    for (;;) {
-      const std::int64_t task = next_.fetch_add(1, std::memory_order_relaxed);
-      if (task >= tasks_) return;
-      (*body_)(task, worker);
+  /// Tasks of the run that is this thread's, then of the others.
+  void work(int worker, int home) {
+    for (int i = 0; i < runs_; ++i) {
+      Run& run = run_[(home + i) % runs_];
+      // Asked first: a run that is done is left alone.
+      while (run.next.load(std::memory_order_relaxed) < run.end) {
+        const std::int64_t task = run.next.fetch_add(1, std::memory_order_relaxed);
+        if (task >= run.end) break;
+        (*body_)(task, worker);
+      }
     }
   }
+
+  /// Tasks that one thread begins with.
+  struct alignas(64) Run {
+    std::atomic<std::int64_t> next{0};
+    std::int64_t end = 0;
+  };
+  static constexpr int kMostRuns = 64;
 
   std::atomic<bool> busy_{false};  // a caller's job runs
   std::mutex mutex_;               // guards what follows; the atomics are also read without it
   std::condition_variable start_, finished_;
   int workers_ = 0, sleepers_ = 0;
   std::atomic<bool> spins_{false};
-  // The job. body_ and tasks_ change only while no worker runs.
+  // The job. It changes only while no worker runs.
   const std::function<void(std::int64_t, int)>* body_ = nullptr;
-  std::int64_t tasks_ = 0;
-  std::atomic<std::int64_t> next_{0};
+  int runs_ = 0;
+  Run run_[kMostRuns];
   std::atomic<int> open_{0};     // places for workers in the job
   int joined_ = 0;               // workers that came
   std::atomic<int> running_{0};  // workers that came and have not left
@@ -192,11 +207,25 @@ Pool& pool() {
 
 }  // namespace
 
+namespace {
+
+void run_tasks(int threads, std::int64_t tasks, bool in_order,
+               const std::function<void(std::int64_t, int)>& body) {
+  threads = static_cast<int>(std::min<std::int64_t>(threads, tasks));
+  if (threads > 1 && pool().try_run(threads, tasks, in_order, body)) return;
+  for (std::int64_t task = 0; task < tasks; ++task) body(task, 0);
+}
+
+}  // namespace
+
 void parallel_for(int threads, std::int64_t tasks,
                   const std::function<void(std::int64_t, int)>& body) {
-  threads = static_cast<int>(std::min<std::int64_t>(threads, tasks));
-  if (threads > 1 && pool().try_run(threads, tasks, body)) return;
-  for (std::int64_t task = 0; task < tasks; ++task) body(task, 0);
+  run_tasks(threads, tasks, false, body);
+}
+
+void parallel_in_order(int threads, std::int64_t tasks,
+                       const std::function<void(std::int64_t, int)>& body) {
+  run_tasks(threads, tasks, true, body);
 }
 
 void wait_until(const std::atomic<std::int64_t>& count, std::int64_t least) {

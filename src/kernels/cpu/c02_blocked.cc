@@ -173,8 +173,8 @@ void multiply_together(const Product<In, T>& all, int64_t count, const Blocks& b
     progress.multiplied.fetch_add(1, std::memory_order_release);
   };
   // By reference: a std::function that holds so many captures would allocate.
-  parallel_for(team.threads, count * blocks_across * blocks_deep * (packers + multipliers),
-               std::cref(run_task));
+  parallel_in_order(team.threads, count * blocks_across * blocks_deep * (packers + multipliers),
+                    std::cref(run_task));
 }
 
 template <class In, class T>
