@@ -159,7 +159,11 @@ TEST(ResolveThreads, CallerThenEnvironmentThenCores) {
     EXPECT_EQ(resolve_threads(0), 3);
     EXPECT_EQ(resolve_threads(5), 5);
   }
-  for (const char* bad : {"0", "-1", "two", "", "1.5", "4 ", "99999999999"}) {
+  {
+    const ScopedEnv env("TESSERA_NUM_THREADS", "");  // as if it were not set
+    EXPECT_EQ(resolve_threads(0), cpu_device().cores);
+  }
+  for (const char* bad : {"0", "-1", "two", "1.5", "4 ", "99999999999"}) {
     const ScopedEnv env("TESSERA_NUM_THREADS", bad);
     try {
       resolve_threads(0);

@@ -25,7 +25,7 @@ namespace tessera {
 
 int resolve_threads(int requested) {
   if (requested > 0) return requested;
-  if (const char* text = std::getenv("TESSERA_NUM_THREADS")) {
+  if (const char* text = std::getenv("TESSERA_NUM_THREADS"); text != nullptr && *text != 0) {
     int value = 0;
     const char* end = text + std::strlen(text);
     const auto [p, error] = std::from_chars(text, end, value);

@@ -10,7 +10,7 @@ namespace tessera {
 /// More than any machine has cores; what is beyond it is a mistake that would use up memory.
 inline constexpr int kMostThreads = 4096;
 
-/// `requested` when positive; else TESSERA_NUM_THREADS when set (Error when it is not a number from
+/// `requested` when positive; else TESSERA_NUM_THREADS when set and not empty (Error when it is not a number from
 /// 1 to kMostThreads); else the cores this process may run on.
 int resolve_threads(int requested);
 

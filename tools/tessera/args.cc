@@ -154,17 +154,12 @@ CLI::Option* add_threads(CLI::App& app, int& value) {
 }
 
 CLI::Option* add_device(CLI::App& app, std::string& value) {
-  return app
-      .add_option("--device", value, "auto (a CUDA device when one is usable), cpu, cuda, cuda:N")
-      ->type_name("DEVICE")
-      ->check([](const std::string& text) {
-        try {
-          parse_device(text);
-          return std::string();
-        } catch (const Error& e) {
-          return std::string(e.what());
-        }
-      });
+  return add_parsed(app, "--device", value,
+                    "auto (a CUDA device when one is usable), cpu, cuda, cuda:N", "DEVICE",
+                    [](const std::string&, const std::string& text) {
+                      parse_device(text);
+                      return text;
+                    });
 }
 
 }  // namespace tessera::cli
