@@ -574,6 +574,7 @@ TEST(BlockedWorkspace, DepthOfBlocksIsTheSameForEveryProblem) {
 TEST(CpuChoice, FollowsTheTableOfRegimes) {
   DeviceInfo device = cpu_device();
   device.l2_bytes = 512 << 10;
+  device.l3_bytes = 32 << 20;
   const auto chosen = [&](std::int64_t m, std::int64_t n, std::int64_t k, bool trans_a = false) {
     Problem p;
     p.m = m;
@@ -597,6 +598,12 @@ TEST(CpuChoice, FollowsTheTableOfRegimes) {
   EXPECT_EQ(chosen(4096, 4096, 4096), "c03_direct");
   EXPECT_EQ(chosen(4096, 4096, 4096, true), "c02_blocked");
   EXPECT_EQ(chosen(4096, 4096, 16), "c02_blocked");
+  EXPECT_EQ(chosen(1024, 1024, 16), "c03_direct");
+  EXPECT_EQ(chosen(1024, 1024, 16, true), "c02_blocked");
+  EXPECT_EQ(chosen(16, 100000, 16), "c03_direct");
+  EXPECT_EQ(chosen(16, 16, 100000), "c03_direct");
+  device.l3_bytes = 300 << 20;
+  EXPECT_EQ(chosen(4096, 4096, 16), "c03_direct");
 }
 
 TEST(SimdTargets, UnknownNameIsRefusedWithTheRunnableOnes) {

@@ -136,6 +136,17 @@ TEST(ParallelFor, NoTwoTasksShareAWorkerAtOnce) {
   }
 }
 
+TEST(ParallelInOrder, TasksMayWaitForEarlierOnes) {
+  for (int job = 0; job < 50; ++job) {
+    std::atomic<std::int64_t> done{0};
+    parallel_in_order(2 + job % 7, 200, [&](std::int64_t task, int) {
+      wait_until(done, task);
+      ++done;
+    });
+    ASSERT_EQ(done, 200);
+  }
+}
+
 TEST(ParallelFor, ConcurrentCallers) {
   std::vector<std::thread> callers;
   for (int caller = 0; caller < 8; ++caller) {
