@@ -367,6 +367,31 @@ TEST_P(EverySimd, NeighboursRaiseNoFlags) {
   }
 }
 
+// Nor do an infinity in A and what a kernel pads B with. (c02 and c03 pad with zeros.)
+TEST_P(EverySimd, PaddingRaisesNoFlags) {
+  for (const Kernel* kernel : simd_kernels(DType::kF32)) {
+    if (kernel->stem == "c02_blocked" || kernel->stem == "c03_direct") continue;
+    GemmOptions options;
+    options.kernel = kernel->name;
+    for (const Op op_b : {Op::kN, Op::kT}) {
+      for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{5, 7, 9}, {17, 2100, 300}}) {
+        std::vector<float> a(static_cast<std::size_t>(m * k), 1.0F);
+        a[3] = std::numeric_limits<float>::infinity();
+        const std::vector<float> b(static_cast<std::size_t>(k * n), 1.0F);
+        std::vector<float> c(static_cast<std::size_t>(m * n));
+        std::feclearexcept(FE_ALL_EXCEPT);
+        gemm(Op::kN, op_b, 1.0F, row_major(a.data(), m, k),
+             op_b == Op::kN ? row_major(b.data(), k, n) : row_major(b.data(), n, k), 0.0F,
+             row_major(c.data(), m, n), options);
+        EXPECT_EQ(std::fetestexcept(FE_INVALID | FE_OVERFLOW | FE_DIVBYZERO), 0)
+            << kernel->name << ' ' << m << 'x' << n << 'x' << k;
+        EXPECT_EQ(c[0], std::numeric_limits<float>::infinity());
+        EXPECT_EQ(c[static_cast<std::size_t>(m * n - 1)], static_cast<float>(k));
+      }
+    }
+  }
+}
+
 // The bits of an element do not depend on where it lies in C, nor on what surrounds it.
 TEST_P(EverySimd, SameBitsAtAnyPosition) {
   const std::int64_t m = 75, n = 131, k = 150;

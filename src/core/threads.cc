@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -94,6 +96,7 @@ class Pool {
         run_[i].end = tasks * (i + 1) / runs_;
       }
       spins_.store(spins, std::memory_order_relaxed);
+      claimed_ = 1;
       open_.store(std::min(threads - 1, workers_), std::memory_order_relaxed);
       joined_ = 0;
       sleepers = std::min(sleepers_, threads - 1);
@@ -145,18 +148,27 @@ class Pool {
       // again would find none.
       open_.fetch_sub(1, std::memory_order_relaxed);
       const int worker = ++joined_;
+      const int first = claim(home);
       running_.fetch_add(1, std::memory_order_relaxed);
       lock.unlock();
-      work(worker, home);
+      work(worker, first);
       lock.lock();
       if (running_.fetch_sub(1, std::memory_order_release) == 1) finished_.notify_one();
     }
   }
 
-  /// Tasks of the run that is this thread's, then of the others.
-  void work(int worker, int home) {
+  /// The run a thread begins with: the same one each time, unless another thread has it.
+  int claim(int home) {
+    int run = home % runs_;
+    if ((claimed_ >> run & 1) != 0) run = std::countr_one(claimed_) % runs_;
+    claimed_ |= std::uint64_t{1} << run;
+    return run;
+  }
+
+  /// Tasks of that run, then of the others.
+  void work(int worker, int first) {
     for (int i = 0; i < runs_; ++i) {
-      Run& run = run_[(home + i) % runs_];
+      Run& run = run_[(first + i) % runs_];
       // Asked first: a run that is done is left alone.
       while (run.next.load(std::memory_order_relaxed) < run.end) {
         const std::int64_t task = run.next.fetch_add(1, std::memory_order_relaxed);
@@ -171,7 +183,7 @@ class Pool {
     std::atomic<std::int64_t> next{0};
     std::int64_t end = 0;
   };
-  static constexpr int kMostRuns = 64;
+  static constexpr int kMostRuns = 64;  // as claimed_ has bits
 
   std::atomic<bool> busy_{false};  // a caller's job runs
   std::mutex mutex_;               // guards what follows; the atomics are also read without it
@@ -182,6 +194,7 @@ class Pool {
   const std::function<void(std::int64_t, int)>* body_ = nullptr;
   int runs_ = 0;
   Run run_[kMostRuns];
+  std::uint64_t claimed_ = 0;    // the runs that a thread has begun with
   std::atomic<int> open_{0};     // places for workers in the job
   int joined_ = 0;               // workers that came
   std::atomic<int> running_{0};  // workers that came and have not left

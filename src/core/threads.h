@@ -10,8 +10,8 @@ namespace tessera {
 /// More than any machine has cores; what is beyond it is a mistake that would use up memory.
 inline constexpr int kMostThreads = 4096;
 
-/// `requested` when positive; else TESSERA_NUM_THREADS when set and not empty (Error when it is not a number from
-/// 1 to kMostThreads); else the cores this process may run on.
+/// `requested` when positive; else TESSERA_NUM_THREADS when set and not empty (Error when it is not
+/// a number from 1 to kMostThreads); else the cores this process may run on.
 int resolve_threads(int requested);
 
 /// Calls body(task, worker) once for each task in [0, tasks), on at most `threads` threads: the

@@ -82,7 +82,8 @@ Regions choose_regions(const Problem& p, TileShape tile, TaskCosts costs, int th
 /// Depths at which reading and writing C takes as long as multiplying.
 inline constexpr std::int64_t kShallow = 64;
 
-/// Whether C is too large to be found in a cache later: it takes half of the last one.
+/// Whether C is too large to be found in a cache later: it takes half of the last one
+/// (without an L3, eight times L2).
 bool exceeds_caches(const Problem& p, const DeviceInfo& device);
 
 /// Whether all of such a C is written once, with vectors of whole cache lines that need not be read

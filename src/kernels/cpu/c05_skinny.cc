@@ -9,7 +9,7 @@
 //   copied.
 //   B column by column: the product turned round. Columns of B, which lie in one piece, pass
 //   through the tile as the rows of A do elsewhere, and A is the small operand that is packed.
-// Since c02: B is copied through L1 only, a few kilobytes at a time.
+// Since c02: B is copied through L1 only, a few kilobytes at a time, or not at all.
 // Expected bottleneck: memory for a handful of rows, the FMA units for more.
 // Operands of 16 bits are widened as they are packed (pack_half.h): memory delivers half the bytes.
 // Limits: none, but B passes again for every kFewRows rows. The bits of C do not depend on the
@@ -43,7 +43,7 @@ constexpr int64_t kPaddedRows = kFewRows + kMaxTileRows;
 
 /// Where one worker's memory lies, in bytes.
 struct Slot {
-  int64_t panel;  // of B
+  int64_t panel;  // of B, or of C as it is turned back
   int64_t a;
   int64_t sums;
   std::size_t all() const { return static_cast<std::size_t>(round_up(panel + a + sums, 256)); }
@@ -93,7 +93,7 @@ struct Product {
 /// One worker's memory.
 template <class T>
 struct Buffers {
-  T* panel;  // of B
+  T* panel;  // of B, or of C as it is turned back
   T* a;
   int64_t a_size;
   T* sums;
@@ -104,6 +104,16 @@ template <class In, class T>
 void merge(const Product<In, T>& x, const T* sums, int64_t count, T* c) {
   for (int64_t v = 0; v < count; ++v) {
     c[v] = x.beta == T{0} ? x.alpha * sums[v] : x.alpha * sums[v] + x.beta * c[v];
+  }
+}
+
+/// Fills what a panel of `count` lines lacks with its first: zeros times an infinity would raise
+/// floating-point exceptions that the product does not.
+template <class T>
+void repeat_first(int64_t count, int64_t width, int64_t depth, T* panel) {
+  if (count == width) return;
+  for (T* line = panel; line < panel + depth * width; line += width) {
+    std::fill(line + count, line + width, line[0]);
   }
 }
 
@@ -184,6 +194,7 @@ void multiply_panel(const Product<In, T>& x, const Strips<In, T>& strips, T* pan
   if (!is_packed) {
     pack(x.kit.pack_vectors[vectors - 1], static_cast<int>(width), true, b, x.p.ldb, cols, depth,
          panel);
+    repeat_first(cols, width, depth, panel);
   }
   while (s < strips.count) {
     multiply_strip(panel, width, x.kit.tiles[false][strips.rows[s] - 1][vectors - 1]);
@@ -240,11 +251,7 @@ void pack_groups(const Product<In, T>& x, const Groups& groups, int64_t q, int64
     const int64_t lines = std::min(groups.width, x.count - i), row = x.first + i;
     pack(x.kit.pack_vectors[groups.vectors - 1], static_cast<int>(groups.width), p.trans_a,
          p.trans_a ? x.a + q * p.lda + row : x.a + row * p.lda + q, p.lda, lines, depth, out);
-    if (lines == groups.width) continue;
-    for (int64_t s = 0; s < depth; ++s) {
-      std::fill(out + s * groups.width + lines, out + (s + 1) * groups.width,
-                out[s * groups.width]);
-    }
+    repeat_first(lines, groups.width, depth, out);
   }
 }
 

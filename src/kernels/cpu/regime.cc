@@ -10,7 +10,7 @@ Regime regime_of(const Problem& p, const DeviceInfo& device) {
   const double b_bytes = static_cast<double>(p.k) * static_cast<double>(p.n) *
                          static_cast<double>(size_of(p.input_dtype()));
   constexpr std::int64_t kNarrow = 64, kLargeL2 = std::int64_t{1} << 20;
-  // Rows of B are taken a panel of kNarrow columns and kRowsAtOnce at a time.
+  // c05_skinny takes rows of B a panel of up to kNarrow columns, and a few rows, at a time.
   const bool is_long = p.trans_b || (p.n > kNarrow && p.k > kShallow);
   if (p.m <= kFewRows && is_long && b_bytes > static_cast<double>(device.l2_bytes)) {
     return Regime::kSkinny;

@@ -4,8 +4,9 @@
 //
 //   matvec    m = 1 or n = 1                   each element of the matrix is used once, so packing
 //                                              would double what memory moves
-//   skinny    few rows, op(B) beyond L2 and    B must pass once, in the order it lies; blocks
-//             neither narrow nor shallow       would read it with jumps
+//   skinny    few rows, op(B) beyond L2, and   B must pass once, in the order it lies; blocks
+//             neither narrow nor shallow if    would read it with jumps
+//             it lies row by row
 //   direct    all fits L2, or A lies row by    a copy of A takes longer than reading its rows where
 //             row and C is narrow or L2 large, they lie: a strip of few rows serves all the columns
 //             or the depth is small            that a large L2 holds of B
